@@ -1,0 +1,1 @@
+//! What the gate records of a call, without secrets.

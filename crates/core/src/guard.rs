@@ -1,0 +1,1 @@
+//! Delimiters around text from outside.

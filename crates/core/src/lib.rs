@@ -1,0 +1,18 @@
+//! The gate for every tool call of an AI agent: look up, permit, validate, confirm, run, bound, guard, record.
+//!
+//! This crate holds all logic and knows no host language; the addon beside it only converts.
+#![forbid(unsafe_code)]
+
+pub mod builtin;
+pub mod confirm;
+pub mod error;
+pub mod event;
+pub mod guard;
+pub mod mcp;
+pub mod name;
+pub mod permission;
+pub mod process;
+pub mod prompts;
+pub mod response;
+pub mod sanitize;
+pub mod tool;

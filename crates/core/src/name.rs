@@ -1,0 +1,1 @@
+//! Names of tools: the rule, and how foreign names are made to fit.

@@ -1,0 +1,1 @@
+//! Allow and deny lists by name and origin.

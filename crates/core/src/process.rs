@@ -1,0 +1,1 @@
+//! Child processes: spawning in a group, killing the group.
