@@ -57,6 +57,11 @@ pub trait NativeTool: Send + Sync {
     /// Whether the result of this call is text from outside.
     fn is_external_content(&self, arguments: &Arguments) -> bool;
 
+    /// The input schema with texts as they are now, where they can change; `None` where what was registered holds.
+    fn input_schema(&self) -> Option<Value> {
+        None
+    }
+
     /// Runs the body to its end without waiting for anything, or `None` where it has to wait.
     fn run_now(&self, _arguments: &Arguments) -> Option<ToolResponse> {
         None

@@ -130,3 +130,15 @@ impl PromptRegistry {
 fn invalid(message: String) -> ToolError {
     ToolError::new(ErrorCode::PromptInvalid, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{en, zh};
+
+    #[test]
+    fn both_languages_have_the_same_keys_in_the_same_order() {
+        let english: Vec<_> = en::TEXTS.iter().map(|entry| entry.key).collect();
+        let chinese: Vec<_> = zh::TEXTS.iter().map(|(key, _)| *key).collect();
+        assert_eq!(english, chinese);
+    }
+}

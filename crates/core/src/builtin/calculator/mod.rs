@@ -1,1 +1,97 @@
-//! The calculator.
+//! The calculator: arithmetic with Python's grammar and meaning, bounded in everything, and nothing but arithmetic.
+
+mod error;
+mod evaluate;
+mod format;
+mod functions;
+mod lex;
+mod number;
+mod parse;
+
+pub use error::CalcError;
+
+use crate::prompts::PromptRegistry;
+use crate::response::ToolResponse;
+use crate::tool::{Arguments, CallContext, NativeTool};
+use futures_util::future::{BoxFuture, FutureExt, ready};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The tool's name.
+pub const NAME: &str = "calculator";
+/// The most characters an expression may have, blanks around it aside.
+pub const MAX_CHARACTERS: usize = 1_000;
+/// The most nodes an expression may have, as Python's `ast.walk` counts them.
+pub const MAX_NODES: usize = 200;
+/// The most levels of parentheses, calls, signs and exponents.
+pub const MAX_DEPTH: usize = 100;
+/// The most decimal digits an integer may have, also one on the way to the result.
+pub const MAX_DIGITS: u32 = 4_000;
+
+/// What the model is told of the tool.
+pub fn description(prompts: &PromptRegistry) -> String {
+    prompts.text("tool.desc.calculator", &[])
+}
+
+/// The JSON schema of the arguments.
+pub fn input_schema(prompts: &PromptRegistry) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "expression": { "type": "string", "description": prompts.text("tool.param.calculator.expression", &[]) },
+        },
+        "required": ["expression"],
+    })
+}
+
+/// Evaluates an expression and gives the result as Python prints it, which is JSON too.
+///
+/// # Errors
+/// Everything that is not the finite, real result of an arithmetic expression within the limits.
+pub fn calculate(expression: &str) -> Result<String, CalcError> {
+    let result = parse::parse(expression)?.evaluate()?;
+    Ok(format::text(&result))
+}
+
+/// The calculator as a tool: one required string `expression`, no side effects, never a wait.
+#[derive(Clone, Debug)]
+pub struct CalculatorTool {
+    prompts: Arc<PromptRegistry>,
+}
+
+impl CalculatorTool {
+    /// A calculator that words its errors with these prompts.
+    pub fn new(prompts: Arc<PromptRegistry>) -> Self {
+        Self { prompts }
+    }
+
+    fn answer(&self, arguments: &Arguments) -> ToolResponse {
+        let expression = arguments.value.get("expression").and_then(Value::as_str).unwrap_or("");
+        match calculate(expression) {
+            Ok(text) => {
+                let data = RawValue::from_string(text.clone()).ok();
+                ToolResponse { data, ..ToolResponse::ok(text) }
+            }
+            Err(error) => ToolResponse::error(error.text(&self.prompts)),
+        }
+    }
+}
+
+impl NativeTool for CalculatorTool {
+    fn needs_confirmation(&self, _arguments: &Arguments) -> bool {
+        false
+    }
+
+    fn is_external_content(&self, _arguments: &Arguments) -> bool {
+        false
+    }
+
+    fn run_now(&self, arguments: &Arguments) -> Option<ToolResponse> {
+        Some(self.answer(arguments))
+    }
+
+    fn run(self: Arc<Self>, arguments: Arguments, _context: CallContext) -> BoxFuture<'static, ToolResponse> {
+        ready(self.answer(&arguments)).boxed()
+    }
+}

@@ -1,0 +1,98 @@
+//! Whole numbers in JSON text that a double would round: found, so that nothing is rounded silently.
+
+use std::ops::Range;
+
+/// Largest whole number that every consumer of JSON keeps exactly: 2^53 - 1.
+pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// Its length in digits: shorter literals need no parsing.
+const SAFE_DIGITS: usize = 15;
+
+/// The first such number of valid JSON text, as written.
+pub fn first_inexact(text: &str) -> Option<&str> {
+    next_inexact(text, 0).map(|range| &text[range])
+}
+
+/// The text with each such number as a string that begins with the prefix; `None` where there is none. The prefix is one that
+/// occurs nowhere in the text.
+pub fn mark_inexact(text: &str) -> Option<(String, String)> {
+    first_inexact(text)?;
+    let prefix = (0u64..).map(|attempt| format!("bigint-{attempt}:")).find(|prefix| !text.contains(prefix.as_str()))?;
+    let mut marked = String::with_capacity(text.len() + 64);
+    let mut rest = 0;
+    while let Some(range) = next_inexact(text, rest) {
+        marked.push_str(&text[rest..range.start]);
+        marked.push('"');
+        marked.push_str(&prefix);
+        marked.push_str(&text[range.clone()]);
+        marked.push('"');
+        rest = range.end;
+    }
+    marked.push_str(&text[rest..]);
+    Some((marked, prefix))
+}
+
+/// Where the next such number is, from a place outside any string. Only ASCII is looked for, so every index is a boundary.
+fn next_inexact(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = string_end(bytes, at),
+            b'-' | b'0'..=b'9' => {
+                let length = bytes[at..].iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')).count();
+                if is_inexact(&text[at..at + length]) {
+                    return Some(at..at + length);
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn is_inexact(literal: &str) -> bool {
+    let digits = literal.strip_prefix('-').unwrap_or(literal);
+    // Too long to parse is too large as well.
+    digits.len() > SAFE_DIGITS && !digits.contains(['.', 'e', 'E']) && digits.parse().map_or(true, |number: u64| number > MAX_SAFE_INTEGER)
+}
+
+/// The index after the string that opens at `start`.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_whole_numbers_that_a_double_rounds() {
+        for (text, found) in [
+            ("{\"n\":9007199254740991}", None),
+            ("{\"n\":9007199254740992}", Some("9007199254740992")),
+            ("[-9007199254740993]", Some("-9007199254740993")),
+            ("{\"s\":\"9007199254740993 \\\" 9007199254740993\"}", None),
+            ("[1e300, 12345678901234567.5]", None),
+            ("[18446744073709551616]", Some("18446744073709551616")),
+        ] {
+            assert_eq!(first_inexact(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_with_a_prefix_that_occurs_nowhere_else() {
+        let (marked, prefix) = mark_inexact("[9007199254740993,\"bigint-0:1\",1,-18446744073709551616]").unwrap();
+        assert_eq!(prefix, "bigint-1:");
+        assert_eq!(marked, "[\"bigint-1:9007199254740993\",\"bigint-0:1\",1,\"bigint-1:-18446744073709551616\"]");
+        assert!(mark_inexact("[1]").is_none());
+    }
+}

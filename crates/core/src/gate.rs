@@ -1,0 +1,346 @@
+//! The one pipeline: look up → permit → validate → confirm → run → bound → guard → record.
+//!
+//! A call is a state machine with three entries, [`Gate::begin`], [`Gate::confirmed`] and [`Gate::finish`]; who awaits in
+//! between differs. A ticket stands for the call and works once per step: a forged, stale or repeated one is refused.
+
+mod calls;
+mod finish;
+mod refuse;
+
+pub use calls::Ticket;
+pub use finish::{Finished, Outcome, Verdict};
+
+use crate::confirm::{self, Rejection};
+use crate::error::{ErrorCode, ToolError};
+use crate::event::{Event, EventKind, Recorder};
+use crate::exact;
+use crate::permission::Permissions;
+use crate::prompts::PromptRegistry;
+use crate::registry::{Body, Entry, Registry};
+use crate::schema::{self, arguments, violation::Violation};
+use crate::tool::{Arguments, PerCall};
+use calls::{Call, Calls, Stage};
+use parking_lot::{Mutex, RwLock};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What holds for all calls of a gate unless a tool says otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Limit for one body; none when absent.
+    pub timeout: Option<Duration>,
+    /// Limit for the text of one result, in characters.
+    pub max_text_chars: Option<usize>,
+}
+
+/// A call that may go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Opened {
+    /// Stands for the call from here on.
+    pub ticket: Ticket,
+    /// Whether to ask a person: the confirmation, or the tool itself, has to answer before the body runs.
+    pub ask: PerCall,
+    /// Whether defaults were filled in, so that the arguments differ from the given text.
+    pub arguments_changed: bool,
+}
+
+/// What [`Gate::begin`] decided.
+#[derive(Debug)]
+pub enum Begun {
+    /// The call may go on.
+    Open(Opened),
+    /// The call ends here, with the response.
+    Refused(Finished),
+}
+
+/// How a tool is named by whoever calls it.
+#[derive(Clone, Copy, Debug)]
+pub enum ToolRef<'a> {
+    /// By name, as a model does.
+    Name(&'a str),
+    /// By the id that `register` gave.
+    Id(u32),
+}
+
+/// A person's answer, or what came instead of one.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Strictly yes.
+    Yes,
+    /// The tool said that this call needs no yes.
+    NotNeeded,
+    /// There is nobody to ask.
+    NobodyToAsk,
+    /// Anything else.
+    No(Rejection),
+}
+
+/// A registry with everything that stands between a call and a tool.
+pub struct Gate {
+    registry: RwLock<Registry>,
+    permissions: RwLock<Option<Arc<Permissions>>>,
+    prompts: Arc<PromptRegistry>,
+    limits: Limits,
+    calls: Mutex<Calls>,
+    recorder: Option<Arc<dyn Recorder>>,
+    closed: AtomicBool,
+}
+
+impl Gate {
+    /// A gate without tools.
+    pub fn new(prompts: Arc<PromptRegistry>, limits: Limits, permissions: Option<Arc<Permissions>>, recorder: Option<Arc<dyn Recorder>>) -> Self {
+        Self {
+            registry: RwLock::default(),
+            permissions: RwLock::new(permissions),
+            prompts,
+            limits,
+            calls: Mutex::default(),
+            recorder,
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// The texts this gate speaks with.
+    pub fn prompts(&self) -> &Arc<PromptRegistry> {
+        &self.prompts
+    }
+
+    /// Runs a closure with the table locked for reading. The closure must not call back into the gate.
+    pub fn with_registry<T>(&self, read: impl FnOnce(&Registry) -> T) -> T {
+        read(&self.registry.read())
+    }
+
+    /// Adds a tool and returns its id.
+    ///
+    /// # Errors
+    /// As [`Registry::register`], and `CLOSED`.
+    pub fn register(&self, definition: crate::registry::Definition, overwrite: bool) -> Result<u32, ToolError> {
+        self.check_open()?;
+        self.registry.write().register(definition, overwrite)
+    }
+
+    /// Removes a tool; calls that run it go on. Returns whether there was one.
+    pub fn unregister(&self, name: &str) -> bool {
+        self.registry.write().unregister(name)
+    }
+
+    /// Replaces the permissions, for every call that begins from now on.
+    pub fn set_permissions(&self, permissions: Option<Arc<Permissions>>) {
+        *self.permissions.write() = permissions;
+    }
+
+    /// The permissions in force.
+    pub fn permissions(&self) -> Option<Arc<Permissions>> {
+        self.permissions.read().clone()
+    }
+
+    /// Whether the permissions let a tool be called, and so be shown.
+    pub fn permits(&self, entry: &Entry) -> bool {
+        self.permissions.read().as_ref().is_none_or(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)).is_none())
+    }
+
+    /// The limit for the body of one call of this tool, unless the call brings its own.
+    pub fn timeout(&self, entry: &Entry) -> Option<Duration> {
+        entry.definition.timeout.or(self.limits.timeout)
+    }
+
+    /// No call begins any more.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// # Errors
+    /// `CLOSED` once the gate is closed.
+    pub fn check_open(&self) -> Result<(), ToolError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(ToolError::new(ErrorCode::Closed, "the registry is closed; make a new one"));
+        }
+        Ok(())
+    }
+
+    /// Steps 1 to 3, and the question whether to ask. Without `text` the host checks the arguments itself and says so with
+    /// [`Gate::invalid`] if they do not fit. `exact` refuses whole numbers that the body's language would round.
+    ///
+    /// # Errors
+    /// `CLOSED` once the gate is closed.
+    pub fn begin(&self, tool: ToolRef<'_>, text: Option<&str>, call_id: Option<&str>) -> Result<Begun, ToolError> {
+        self.check_open()?;
+        let entry = match self.look_up(tool) {
+            Ok(entry) => entry,
+            Err(refused) => {
+                self.record_refused(tool, call_id, &refused);
+                return Ok(Begun::Refused(refused));
+            }
+        };
+        let mut call = Call::new(Arc::clone(&entry), call_id);
+        match self.permit_and_validate(&entry, text) {
+            Ok((parsed, arguments_changed)) => {
+                self.record(&call, EventKind::Call, parsed.as_ref().map(|arguments| &arguments.value));
+                call.arguments = parsed;
+                let ask = self.ask(&entry, call.arguments.as_ref());
+                call.stage = if ask == PerCall::Never { Stage::Running } else { Stage::Asking };
+                let ticket = self.calls.lock().insert(call)?;
+                Ok(Begun::Open(Opened { ticket, ask, arguments_changed }))
+            }
+            Err(refused) => {
+                self.record(&call, EventKind::Call, None);
+                self.record_end(&call, &refused);
+                Ok(Begun::Refused(refused))
+            }
+        }
+    }
+
+    fn look_up(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, Finished> {
+        let registry = self.registry.read();
+        let found = match tool {
+            ToolRef::Name(name) => registry.get(name),
+            ToolRef::Id(id) => registry.by_id(id),
+        };
+        found.cloned().ok_or_else(|| self.not_found(&registry, tool))
+    }
+
+    fn permit_and_validate(&self, entry: &Entry, text: Option<&str>) -> Result<(Option<Arguments>, bool), Finished> {
+        if let Some(permissions) = self.permissions.read().as_ref() {
+            if let Some(denial) = permissions.denial(&entry.definition.name, Some(&entry.definition.origin)) {
+                return Err(self.denied(entry, &denial));
+            }
+        }
+        let Some(text) = text else { return Ok((None, false)) };
+        let (arguments, changed) = self.validate(entry, text)?;
+        if matches!(entry.definition.body, Body::Missing) {
+            return Err(self.no_handler(entry));
+        }
+        Ok((Some(arguments), changed))
+    }
+
+    fn validate(&self, entry: &Entry, text: &str) -> Result<(Arguments, bool), Finished> {
+        let mut value = arguments::parse(text).map_err(|violation| self.invalid_arguments(entry, vec![violation]))?;
+        if !value.is_object() {
+            return Err(self.invalid_arguments(entry, vec![Violation::root("the arguments must be a JSON object")]));
+        }
+        if !matches!(entry.definition.body, Body::Native(_)) {
+            if let Some(literal) = exact::first_inexact(text) {
+                let shown: String = literal.chars().take(40).collect();
+                let message = format!("the whole number {shown} is beyond 2^53 - 1 and would be rounded; send it as a string");
+                return Err(self.invalid_arguments(entry, vec![Violation::root(message)]));
+            }
+        }
+        let changed = entry.fills_defaults && schema::fill_defaults(&entry.definition.input_schema, &mut value);
+        if let Some(validator) = &entry.validator {
+            let violations = validator.violations(&value);
+            if !violations.is_empty() {
+                return Err(self.invalid_arguments(entry, violations));
+            }
+        }
+        let text = if changed { Arc::from(value.to_string()) } else { Arc::from(if text.trim_ascii().is_empty() { "{}" } else { text }) };
+        Ok((Arguments { text, value }, changed))
+    }
+
+    /// Native tools answer for themselves; host tools are asked by the host.
+    fn ask(&self, entry: &Entry, arguments: Option<&Arguments>) -> PerCall {
+        match (&entry.definition.body, entry.definition.confirmation, arguments) {
+            (Body::Native(tool), PerCall::Ask, Some(arguments)) if !tool.needs_confirmation(arguments) => PerCall::Never,
+            (Body::Native(_), PerCall::Ask, _) => PerCall::Always,
+            (_, confirmation, _) => confirmation,
+        }
+    }
+
+    /// Whether a call of this tool would ask a person, as far as the gate can tell without running anything.
+    ///
+    /// # Errors
+    /// The response that the call would get instead.
+    pub fn would_ask(&self, tool: ToolRef<'_>, text: Option<&str>) -> Result<PerCall, Finished> {
+        let entry = self.look_up(tool)?;
+        let (arguments, _) = self.permit_and_validate(&entry, text)?;
+        Ok(self.ask(&entry, arguments.as_ref()))
+    }
+
+    /// The tool of a call, as it was when the call began.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
+    pub fn entry(&self, ticket: Ticket) -> Result<Arc<Entry>, ToolError> {
+        Ok(Arc::clone(&self.calls.lock().get(ticket)?.entry))
+    }
+
+    /// The validated arguments of a call that is under way.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for such a call.
+    pub fn arguments(&self, ticket: Ticket) -> Result<Arguments, ToolError> {
+        let mut calls = self.calls.lock();
+        let call = calls.get(ticket)?;
+        call.arguments.clone().ok_or_else(|| ToolError::new(ErrorCode::InvalidOptions, "the host holds the arguments of this call"))
+    }
+
+    /// What to show the person who decides. `snapshot` is the argument text, where the host checked it.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
+    pub fn preview(&self, ticket: Ticket, snapshot: Option<&str>) -> Result<String, ToolError> {
+        let (entry, held) = {
+            let mut calls = self.calls.lock();
+            let call = calls.get(ticket)?;
+            (Arc::clone(&call.entry), call.arguments.as_ref().map(|arguments| Arc::clone(&arguments.text)))
+        };
+        let text = snapshot.or(held.as_deref()).unwrap_or("{}");
+        Ok(confirm::preview(&entry.definition.name, &entry.definition.origin, text))
+    }
+
+    /// Step 3 of a tool that the host validates: the arguments do not fit, and the call ends.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
+    pub fn invalid(&self, ticket: Ticket, violations: Vec<Violation>) -> Result<Finished, ToolError> {
+        let call = self.calls.lock().take(ticket)?;
+        let refused = self.invalid_arguments(&call.entry, violations);
+        self.record_end(&call, &refused);
+        Ok(refused)
+    }
+
+    /// Step 4: the answer. `None` lets the body run; otherwise the call has ended with the response.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call that waits for an answer.
+    pub fn confirmed(&self, ticket: Ticket, answer: Answer) -> Result<Option<Finished>, ToolError> {
+        let mut calls = self.calls.lock();
+        let call = calls.get(ticket)?;
+        if call.stage != Stage::Asking {
+            return Err(calls::bad_ticket());
+        }
+        let agreed = match answer {
+            Answer::Yes => true,
+            Answer::NotNeeded => call.entry.definition.confirmation == PerCall::Ask,
+            Answer::NobodyToAsk | Answer::No(_) => false,
+        };
+        if agreed {
+            call.stage = Stage::Running;
+            if matches!(answer, Answer::Yes) {
+                self.record(call, EventKind::Confirmed, None);
+            }
+            return Ok(None);
+        }
+        let call = calls.take(ticket)?;
+        drop(calls);
+        let refused = match answer {
+            Answer::No(Rejection::Cancelled) => self.cancelled(&call.entry, false),
+            Answer::No(rejection) => self.rejected(&call.entry, &rejection),
+            Answer::Yes | Answer::NotNeeded | Answer::NobodyToAsk => self.unconfirmed(&call.entry),
+        };
+        self.record_end(&call, &refused);
+        Ok(Some(refused))
+    }
+
+    /// How many calls are under way.
+    pub fn calls_under_way(&self) -> usize {
+        self.calls.lock().len()
+    }
+
+    fn record(&self, call: &Call, kind: EventKind, arguments: Option<&Value>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(Event::of_call(kind, call.id(), &call.entry.definition, arguments));
+        }
+    }
+}

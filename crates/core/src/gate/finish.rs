@@ -1,0 +1,186 @@
+//! Steps 6 and 8: what a body gave back is bounded and recorded.
+
+use super::calls::{self, Call, Stage, Ticket};
+use super::Gate;
+use crate::error::{ErrorCode, ToolError};
+use crate::event::{Event, EventKind};
+use crate::redact::redact_text;
+use crate::registry::Entry;
+use crate::response::{Status, ToolResponse};
+use crate::sanitize;
+use crate::tool::PerCall;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Bytes of JSON that a result's data may take: 1 MiB.
+const MAX_DATA_BYTES: usize = 1 << 20;
+/// Characters of a failure's own words that reach the model.
+const MAX_ERROR_CHARS: usize = 2_000;
+
+/// A response that has passed the gate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finished {
+    /// What the caller gets.
+    #[serde(flatten)]
+    pub response: ToolResponse,
+    /// Who vouches for the tool; absent where there is no tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Whether the text is from outside and has to be guarded when a model reads it.
+    pub external: bool,
+}
+
+/// How a body of the host ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// With a result: its status, its text, and how many bytes of JSON its data takes.
+    Result {
+        /// The status that the body gave.
+        status: Status,
+        /// The whole text, or as much of it as the limit needs.
+        text: &'a str,
+        /// Bytes of the data as JSON; 0 without data.
+        data_bytes: usize,
+    },
+    /// It threw; the words are the error's own.
+    Threw(&'a str),
+    /// It gave back something that has no JSON form; the words say what.
+    BadResult(&'a str),
+    /// Its time was up.
+    TimedOut(Duration),
+    /// The caller gave up, before or after the body was entered.
+    Cancelled,
+}
+
+/// What becomes of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It stands as it is.
+    Unchanged,
+    /// It was over a limit.
+    Cut {
+        /// The text with its mark, where it was cut.
+        text: Option<String>,
+        /// Whether the data has to go.
+        drop_data: bool,
+        /// What the status is now.
+        status: Status,
+    },
+}
+
+impl Gate {
+    /// The number of characters of text that a call's result may have.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
+    pub fn text_limit(&self, ticket: Ticket) -> Result<usize, ToolError> {
+        Ok(self.calls.lock().get(ticket)?.entry.max_text_chars(self.limits.max_text_chars))
+    }
+
+    /// Ends a call whose body gave a result.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a running call.
+    pub fn finish(&self, ticket: Ticket, status: Status, text: &str, data_bytes: usize) -> Result<Verdict, ToolError> {
+        let call = self.take_running(ticket)?;
+        let verdict = self.bound(&call.entry, status, text, data_bytes);
+        let status = match verdict {
+            Verdict::Unchanged => status,
+            Verdict::Cut { status, .. } => status,
+        };
+        self.record_outcome(&call, true, status, None);
+        Ok(verdict)
+    }
+
+    /// Ends a call whose body gave no result.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
+    pub fn fail(&self, ticket: Ticket, outcome: Outcome<'_>, entered: bool) -> Result<Finished, ToolError> {
+        let call = if entered { self.take_running(ticket)? } else { self.calls.lock().take(ticket)? };
+        let name = call.entry.definition.name.as_str();
+        let finished = match outcome {
+            Outcome::Threw(words) => {
+                let words = redact_text(sanitize::cut(words, MAX_ERROR_CHARS).unwrap_or(words));
+                let text = self.prompts.text("tool.error.exec_failed", &[("name", name), ("err", &words)]);
+                self.finished(&call.entry, ToolResponse::failed(ErrorCode::ExecutionFailed, text, entered))
+            }
+            Outcome::BadResult(words) => {
+                let text = self.prompts.text("tool.error.bad_result", &[("name", name), ("err", words)]);
+                self.finished(&call.entry, ToolResponse::failed(ErrorCode::ExecutionFailed, text, entered))
+            }
+            Outcome::TimedOut(limit) => {
+                let limit = limit.as_millis().to_string();
+                let text = self.prompts.text("tool.error.timeout", &[("name", name), ("timeout", &limit)]);
+                self.finished(&call.entry, ToolResponse::failed(ErrorCode::Timeout, text, entered))
+            }
+            Outcome::Cancelled => self.cancelled(&call.entry, entered),
+            Outcome::Result { .. } => return Err(calls::bad_ticket()),
+        };
+        self.record_outcome(&call, entered, finished.response.status, finished.response.code);
+        Ok(finished)
+    }
+
+    /// Ends a call whose body ran in Rust.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a ticket that does not stand for a running call.
+    pub fn finish_native(&self, ticket: Ticket, mut response: ToolResponse, external: bool) -> Result<Finished, ToolError> {
+        let call = self.take_running(ticket)?;
+        let data_bytes = response.data.as_ref().map_or(0, |data| data.get().len());
+        if let Verdict::Cut { text, drop_data, status } = self.bound(&call.entry, response.status, &response.text, data_bytes) {
+            response.status = status;
+            response.text = text.unwrap_or(response.text);
+            if drop_data {
+                response.data = serde_json::value::RawValue::from_string(DROPPED.into()).ok();
+            }
+        }
+        self.record_outcome(&call, response.executed, response.status, response.code);
+        Ok(Finished { response, origin: Some(call.entry.definition.origin.clone()), external })
+    }
+
+    fn take_running(&self, ticket: Ticket) -> Result<Call, ToolError> {
+        let mut calls = self.calls.lock();
+        if calls.get(ticket)?.stage != Stage::Running {
+            return Err(calls::bad_ticket());
+        }
+        calls.take(ticket)
+    }
+
+    fn bound(&self, entry: &Entry, status: Status, text: &str, data_bytes: usize) -> Verdict {
+        let limit = entry.max_text_chars(self.limits.max_text_chars);
+        let cut = sanitize::cut(text, limit).map(|kept| format!("{kept}{}", self.prompts.text("tool.truncated", &[("max", &limit.to_string())])));
+        let drop_data = data_bytes > MAX_DATA_BYTES;
+        if cut.is_none() && !drop_data {
+            return Verdict::Unchanged;
+        }
+        // A failure stays one; only a success becomes incomplete.
+        let status = if status == Status::Error { Status::Error } else { Status::Partial };
+        Verdict::Cut { text: cut, drop_data, status }
+    }
+
+    pub(super) fn finished(&self, entry: &Entry, response: ToolResponse) -> Finished {
+        // Which call is external cannot be asked of a call that failed, so any possibility counts.
+        let external = entry.definition.external != PerCall::Never;
+        Finished { response, origin: Some(entry.definition.origin.clone()), external }
+    }
+
+    /// Records the end of a call that never reached its body.
+    pub(super) fn record_end(&self, call: &Call, refused: &Finished) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(Event::of_call(EventKind::Denied, call.id(), &call.entry.definition, None).ended(Status::Error, refused.response.code));
+        }
+        self.record_outcome(call, false, Status::Error, refused.response.code);
+    }
+
+    fn record_outcome(&self, call: &Call, entered: bool, status: Status, code: Option<ErrorCode>) {
+        let Some(recorder) = &self.recorder else { return };
+        let kinds = if entered { &[EventKind::Executed, EventKind::Finished][..] } else { &[EventKind::Finished] };
+        for &kind in kinds {
+            recorder.record(Event::of_call(kind, call.id(), &call.entry.definition, None).ended(status, code));
+        }
+    }
+}
+
+/// What stands in for data that was too large.
+const DROPPED: &str = r#"{"truncated":true}"#;

@@ -1,0 +1,12 @@
+export { CalculatorTool } from './dist/calculator.js'
+export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
+export { sanitizeToolName } from './dist/names.js'
+export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
+export { PromptRegistry } from './dist/prompts.js'
+export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'
+export { ToolResponse } from './dist/response.js'
+export { type CallableOptions, type MethodToolOptions, Tool, type ToolDefinition, type ToolFlags, type ToolSpec, tool, toolsOf } from './dist/tool.js'
+export type {
+  ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool,
+  Progress, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,
+} from './dist/types.js'

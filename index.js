@@ -1,0 +1,8 @@
+export { CalculatorTool } from './dist/calculator.js'
+export { PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
+export { sanitizeToolName } from './dist/names.js'
+export { ToolPermissions } from './dist/permissions.js'
+export { PromptRegistry } from './dist/prompts.js'
+export { ToolRegistry } from './dist/registry.js'
+export { ToolResponse } from './dist/response.js'
+export { Tool, tool, toolsOf } from './dist/tool.js'

@@ -1,0 +1,396 @@
+//! The gate as a class: everything that is not on the hot path.
+
+use crate::dispatch::{self, Dispatcher, Message};
+use crate::environment;
+use crate::error::{misuse, to_js};
+use crate::policy::{NativePermissions, NativePrompts};
+use crate::tools::{CancelSource, NativeTool, context};
+use futures_util::future::BoxFuture;
+use futures_util::FutureExt;
+use napi::Env;
+use napi::bindgen_prelude::Result;
+use napi_derive::napi;
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Duration;
+use toolbolt_core::confirm::Rejection;
+use toolbolt_core::error::{ErrorCode, ToolError};
+use toolbolt_core::event::{Event, Recorder};
+use toolbolt_core::execute::{self, ConfirmRequest, Host, Request};
+use toolbolt_core::exact;
+use toolbolt_core::gate::{Answer, Begun, Finished, Gate, Limits, Outcome, Ticket, ToolRef};
+use toolbolt_core::registry::{Body, Definition, Validation};
+use toolbolt_core::tool::{CallContext, PerCall};
+use toolbolt_core::{export, guard};
+
+/// What holds for a whole registry.
+#[napi(object)]
+pub struct RegistrySettings {
+    /// Limit for one body in milliseconds.
+    pub timeout_ms: Option<f64>,
+    /// Limit for one text in characters.
+    pub max_text_chars: Option<u32>,
+    /// Whether events are wanted.
+    pub recording: bool,
+}
+
+/// One tool as JavaScript describes it.
+#[napi(object)]
+pub struct ToolDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Who vouches for it.
+    pub origin: String,
+    /// JSON Schema of its arguments, as JSON.
+    pub input_schema: String,
+    /// Whether JavaScript checks the arguments.
+    pub host_validates: bool,
+    /// Whether declared defaults are filled in.
+    pub fill_defaults: bool,
+    /// 0 never, 1 always, 2 ask the tool.
+    pub confirmation: u32,
+    /// 0 never, 1 always, 2 ask the tool.
+    pub external: u32,
+    /// Whether calls may overlap within a turn.
+    pub parallel: bool,
+    /// Whether there is a body at all.
+    pub has_body: bool,
+    /// Limit for one body in milliseconds.
+    pub timeout_ms: Option<f64>,
+    /// Limit for one text in characters.
+    pub max_text_chars: Option<u32>,
+}
+
+#[derive(Default)]
+struct Queue {
+    events: Mutex<Vec<Event>>,
+    dispatcher: Option<Arc<Dispatcher>>,
+    gate: Mutex<Option<u32>>,
+}
+
+impl Recorder for Queue {
+    fn record(&self, event: Event) {
+        let mut events = self.events.lock();
+        events.push(event);
+        let first = events.len() == 1;
+        drop(events);
+        // On its own thread JavaScript fetches events after each crossing; from elsewhere it has to be told.
+        if let (true, Some(dispatcher), Some(gate)) = (first, &self.dispatcher, *self.gate.lock()) {
+            if !dispatcher.on_own_thread() {
+                dispatcher.send(Message::Events, gate, String::new());
+            }
+        }
+    }
+}
+
+/// A registry and its pipeline.
+#[napi]
+pub struct NativeRegistry {
+    gate: Arc<Gate>,
+    index: u32,
+    queue: Option<Arc<Queue>>,
+}
+
+impl Drop for NativeRegistry {
+    fn drop(&mut self) {
+        environment::remove_gate(self.index);
+    }
+}
+
+#[napi]
+impl NativeRegistry {
+    /// An empty registry.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(settings: RegistrySettings, prompts: &NativePrompts, permissions: Option<&NativePermissions>) -> Self {
+        let queue = settings.recording.then(|| Arc::new(Queue { dispatcher: environment::dispatcher(), ..Queue::default() }));
+        let limits = Limits { timeout: duration(settings.timeout_ms), max_text_chars: settings.max_text_chars.map(|chars| chars as usize) };
+        let recorder = queue.clone().map(|queue| queue as Arc<dyn Recorder>);
+        let permissions = permissions.map(|permissions| Arc::clone(&permissions.inner));
+        let gate = Arc::new(Gate::new(Arc::clone(&prompts.inner), limits, permissions, recorder));
+        let index = environment::add_gate(Arc::clone(&gate));
+        if let Some(queue) = &queue {
+            *queue.gate.lock() = Some(index);
+        }
+        Self { gate, index, queue }
+    }
+
+    /// The number of this gate for the raw functions.
+    #[napi(getter, catch_unwind)]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Adds a tool and gives its id.
+    #[napi(catch_unwind)]
+    pub fn register(&self, tool: ToolDefinition, native: Option<&NativeTool>, overwrite: bool) -> Result<u32> {
+        let body = match native {
+            Some(native) => Body::Native(Arc::clone(&native.body)),
+            None if tool.has_body => Body::Host,
+            None => Body::Missing,
+        };
+        let definition = Definition {
+            input_schema: parse(&tool.input_schema)?,
+            validation: if tool.host_validates { Validation::Host } else { Validation::Schema },
+            fill_defaults: tool.fill_defaults,
+            confirmation: per_call(tool.confirmation)?,
+            external: per_call(tool.external)?,
+            parallel: tool.parallel,
+            timeout: duration(tool.timeout_ms),
+            max_text_chars: tool.max_text_chars.map(|chars| chars as usize),
+            name: tool.name,
+            description: tool.description,
+            origin: tool.origin,
+            body,
+        };
+        self.gate.register(definition, overwrite).map_err(to_js)
+    }
+
+    /// Removes a tool.
+    #[napi(catch_unwind)]
+    pub fn unregister(&self, name: String) -> bool {
+        self.gate.unregister(&name)
+    }
+
+    /// The limit for the body of a tool in milliseconds, where there is one.
+    #[napi(catch_unwind)]
+    pub fn timeout_ms(&self, id: u32) -> Option<f64> {
+        let timeout = self.gate.with_registry(|registry| registry.by_id(id).and_then(|entry| self.gate.timeout(entry)));
+        timeout.map(|timeout| timeout.as_secs_f64() * 1000.0)
+    }
+
+    /// Replaces the permissions.
+    #[napi(catch_unwind)]
+    pub fn set_permissions(&self, permissions: Option<&NativePermissions>) {
+        self.gate.set_permissions(permissions.map(|permissions| Arc::clone(&permissions.inner)));
+    }
+
+    /// No call begins any more.
+    #[napi(catch_unwind)]
+    pub fn close(&self) {
+        self.gate.close();
+    }
+
+    /// Begins a call by name, for names that JavaScript does not know.
+    #[napi(catch_unwind)]
+    pub fn begin_by_name(&self, name: String, call_id: String) -> Result<String> {
+        match self.gate.begin(ToolRef::Name(&name), None, Some(&call_id)).map_err(to_js)? {
+            Begun::Refused(finished) => ended(&finished),
+            Begun::Open(_) => Err(misuse("a registered tool is called by its id")),
+        }
+    }
+
+    /// Whether a call would ask a person: 0 no, 1 yes, 2 the tool decides; the finished call where it would be refused.
+    #[napi(catch_unwind, ts_return_type = "number | string")]
+    pub fn would_ask(&self, id: u32, text: Option<String>) -> Result<napi::Either<u32, String>> {
+        match self.gate.would_ask(ToolRef::Id(id), text.as_deref()) {
+            Ok(PerCall::Never) => Ok(napi::Either::A(0)),
+            Ok(PerCall::Always) => Ok(napi::Either::A(1)),
+            Ok(PerCall::Ask) => Ok(napi::Either::A(2)),
+            Err(finished) => ended(&finished).map(napi::Either::B),
+        }
+    }
+
+    /// The validated arguments of a call, as JSON.
+    #[napi(catch_unwind)]
+    pub fn arguments(&self, ticket: f64) -> Result<String> {
+        self.gate.arguments(self.ticket(ticket)).map(|arguments| arguments.text.to_string()).map_err(to_js)
+    }
+
+    /// What a person is shown of a call.
+    #[napi(catch_unwind)]
+    pub fn preview(&self, ticket: f64, snapshot: Option<String>) -> Result<String> {
+        self.gate.preview(self.ticket(ticket), snapshot.as_deref()).map_err(to_js)
+    }
+
+    /// Ends a call whose arguments JavaScript's validator refused; `violations` is JSON.
+    #[napi(catch_unwind)]
+    pub fn invalid(&self, ticket: f64, violations: String) -> Result<String> {
+        ended(&self.gate.invalid(self.ticket(ticket), parse(&violations)?).map_err(to_js)?)
+    }
+
+    /// The answer to a confirmation: `yes`, `notNeeded`, `nobody`, or why not, with a word or a number of milliseconds.
+    /// Gives the finished call unless the body may run.
+    #[napi(catch_unwind)]
+    pub fn confirmed(&self, ticket: f64, answer: String, detail: Option<String>) -> Result<Option<String>> {
+        let answer = read_answer(&answer, detail)?;
+        self.gate.confirmed(self.ticket(ticket), answer).map_err(to_js)?.as_ref().map(ended).transpose()
+    }
+
+    /// Ends a call whose body gave no result: `threw`, `badResult`, `timedOut` or `cancelled`.
+    #[napi(catch_unwind)]
+    pub fn fail(&self, ticket: f64, outcome: String, detail: String, entered: bool) -> Result<String> {
+        let outcome = match outcome.as_str() {
+            "threw" => Outcome::Threw(&detail),
+            "badResult" => Outcome::BadResult(&detail),
+            "timedOut" => Outcome::TimedOut(duration(detail.parse().ok()).unwrap_or_default()),
+            "cancelled" => Outcome::Cancelled,
+            _ => return Err(misuse("unknown outcome")),
+        };
+        ended(&self.gate.fail(self.ticket(ticket), outcome, entered).map_err(to_js)?)
+    }
+
+    /// Runs a native tool to its end without waiting; nothing where it has to wait.
+    #[napi(catch_unwind)]
+    pub fn run_now(&self, ticket: f64) -> Result<Option<String>> {
+        execute::run_now(&self.gate, self.ticket(ticket)).map_err(to_js)?.as_ref().map(ended).transpose()
+    }
+
+    /// Runs a native tool; the finished call goes to the promise under `token`.
+    #[napi(catch_unwind)]
+    pub fn run(&self, env: Env, token: u32, ticket: f64, call_id: String, timeout_ms: Option<f64>, cancel: &CancelSource) -> Result<()> {
+        let (gate, ticket, cancelled) = (Arc::clone(&self.gate), self.ticket(ticket), cancel.inner.clone());
+        dispatch::start(&env, token, move |dispatcher| async move {
+            let finished = execute::run(&gate, ticket, duration(timeout_ms), context(&dispatcher, token, &call_id, cancelled)).await?;
+            finished_json(&finished).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
+        })
+    }
+
+    /// Runs a whole call from the I/O thread, as a call that does not come from JavaScript would.
+    #[napi(catch_unwind)]
+    pub fn execute(&self, env: Env, token: u32, name: String, arguments: String, call_id: String, cancel: &CancelSource) -> Result<()> {
+        let (gate, index, cancelled) = (Arc::clone(&self.gate), self.index, cancel.inner.clone());
+        dispatch::start(&env, token, move |dispatcher| async move {
+            let host: Arc<dyn Host> = Arc::new(JsHost { dispatcher: Arc::clone(&dispatcher), gate: index });
+            let request = Request { name, arguments, timeout: None, context: context(&dispatcher, token, &call_id, cancelled) };
+            execute::execute(&gate, &host, request).await
+        })
+    }
+
+    /// The events since the last time, as JSON.
+    #[napi(catch_unwind)]
+    pub fn take_events(&self) -> Result<String> {
+        let events = self.queue.as_ref().map(|queue| std::mem::take(&mut *queue.events.lock())).unwrap_or_default();
+        to_text(&events)
+    }
+
+    /// Calls under way.
+    #[napi(catch_unwind)]
+    pub fn calls_under_way(&self) -> u32 {
+        u32::try_from(self.gate.calls_under_way()).unwrap_or(u32::MAX)
+    }
+
+    /// One line a tool.
+    #[napi(catch_unwind)]
+    pub fn catalog(&self) -> String {
+        export::catalog(&self.gate)
+    }
+
+    /// A block a tool, with parameters.
+    #[napi(catch_unwind)]
+    pub fn description(&self, names: Option<Vec<String>>) -> String {
+        export::description(&self.gate, names.as_deref())
+    }
+
+    /// OpenAI's tool list, as JSON.
+    #[napi(catch_unwind)]
+    pub fn openai_tools(&self, names: Option<Vec<String>>) -> Result<String> {
+        to_text(&export::openai_tools(&self.gate, names.as_deref()))
+    }
+
+    /// Text from outside between delimiters.
+    #[napi(catch_unwind)]
+    pub fn guard(&self, text: String, origin: String) -> String {
+        guard::wrap(&text, &origin, &guard::nonce(), self.gate.prompts())
+    }
+
+    fn ticket(&self, ticket: f64) -> Ticket {
+        // A number that is no ticket becomes one that works for no call.
+        Ticket::from_bits(if ticket >= 0.0 && ticket.fract() == 0.0 { ticket as u64 } else { u64::MAX })
+    }
+}
+
+/// JavaScript, as the core sees it.
+struct JsHost {
+    dispatcher: Arc<Dispatcher>,
+    gate: u32,
+}
+
+impl Host for JsHost {
+    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'static, Answer> {
+        let dispatcher = Arc::clone(&self.dispatcher);
+        let payload = json!({
+            "gate": self.gate, "name": request.name, "callId": &*request.call_id, "arguments": &*request.arguments, "preview": request.preview,
+        });
+        async move {
+            // [answer, detail] as in `confirmed`.
+            let Some(answer) = dispatcher.ask(Message::Confirm, &payload).await else { return Answer::No(Rejection::Cancelled) };
+            let parsed: Option<(String, Option<String>)> = serde_json::from_str(&answer).ok();
+            parsed.and_then(|(answer, detail)| read_answer(&answer, detail).ok()).unwrap_or(Answer::No(Rejection::NotABoolean))
+        }
+        .boxed()
+    }
+
+    fn execute(&self, name: &str, arguments: &str, context: &CallContext) -> BoxFuture<'static, std::result::Result<String, ToolError>> {
+        let dispatcher = Arc::clone(&self.dispatcher);
+        let cancelled = context.cancelled.clone();
+        let payload = json!({ "gate": self.gate, "name": name, "arguments": arguments, "callId": &*context.call_id });
+        async move {
+            let gone = || ToolError::new(ErrorCode::Cancelled, "the environment of the tool ended, or the call was cancelled");
+            tokio::select! {
+                answer = dispatcher.ask(Message::Execute, &payload) => answer.ok_or_else(gone),
+                () = cancelled.cancelled() => Err(gone()),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn read_answer(answer: &str, detail: Option<String>) -> Result<Answer> {
+    Ok(match answer {
+        "yes" => Answer::Yes,
+        "notNeeded" => Answer::NotNeeded,
+        "nobody" => Answer::NobodyToAsk,
+        "declined" => Answer::No(Rejection::Declined),
+        "notABoolean" => Answer::No(Rejection::NotABoolean),
+        "promise" => Answer::No(Rejection::Promise),
+        "threw" => Answer::No(Rejection::Threw(detail.unwrap_or_default())),
+        "timedOut" => Answer::No(Rejection::TimedOut(detail.and_then(|limit| limit.parse().ok()).unwrap_or_default())),
+        "cancelled" => Answer::No(Rejection::Cancelled),
+        _ => return Err(misuse("unknown answer")),
+    })
+}
+
+fn per_call(number: u32) -> Result<PerCall> {
+    match number {
+        0 => Ok(PerCall::Never),
+        1 => Ok(PerCall::Always),
+        2 => Ok(PerCall::Ask),
+        _ => Err(misuse("unknown per-call mode")),
+    }
+}
+
+fn duration(milliseconds: Option<f64>) -> Option<Duration> {
+    milliseconds.and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
+}
+
+/// A finished call for JavaScript: whole numbers that a double would round travel as marked strings.
+pub(crate) fn finished_json(finished: &Finished) -> std::result::Result<String, serde_json::Error> {
+    let Some((marked, prefix)) = finished.response.data.as_ref().and_then(|data| exact::mark_inexact(data.get())) else {
+        return serde_json::to_string(finished);
+    };
+    let mut finished = finished.clone();
+    finished.response.data = Some(RawValue::from_string(marked)?);
+    let mut json = serde_json::to_string(&finished)?;
+    json.truncate(json.len() - 1);
+    json.push_str(&format!(",\"bigPrefix\":\"{prefix}\"}}"));
+    Ok(json)
+}
+
+fn ended(finished: &Finished) -> Result<String> {
+    finished_json(finished).map_err(|error| misuse(&format!("no JSON form: {error}")))
+}
+
+fn to_text(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| misuse(&format!("no JSON form: {error}")))
+}
+
+/// JSON from TypeScript.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| misuse(&error.to_string()))
+}
+

@@ -1,0 +1,130 @@
+//! Tools whose body is written in Rust.
+
+#![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
+
+use crate::dispatch::{self, Dispatcher};
+use crate::policy::NativePrompts;
+use crate::registry::finished_json;
+use napi::Env;
+use napi::bindgen_prelude::Result;
+use napi_derive::napi;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use toolbolt_core::builtin::calculator::{self, CalculatorTool};
+use toolbolt_core::error::{ErrorCode, ToolError};
+use toolbolt_core::gate::Finished;
+use toolbolt_core::response::ToolResponse;
+use toolbolt_core::schema::arguments;
+use toolbolt_core::tool::{Arguments, CallContext, NativeTool as Body};
+
+/// A tool's body and how it presents itself.
+#[napi]
+pub struct NativeTool {
+    pub(crate) body: Arc<dyn Body>,
+    description: String,
+    input_schema: String,
+}
+
+impl NativeTool {
+    pub(crate) fn new(body: Arc<dyn Body>, description: String, input_schema: String) -> Self {
+        Self { body, description, input_schema }
+    }
+}
+
+#[napi]
+impl NativeTool {
+    /// What it does, in the words of the prompts at the time it was made.
+    #[napi(getter, catch_unwind)]
+    pub fn description(&self) -> String {
+        self.description.clone()
+    }
+
+    /// JSON Schema of its arguments as JSON, with texts as they are now.
+    #[napi(getter, catch_unwind)]
+    pub fn input_schema(&self) -> String {
+        self.body.input_schema().map_or_else(|| self.input_schema.clone(), |schema| schema.to_string())
+    }
+
+    /// Whether a call with these arguments needs a person's yes.
+    #[napi(catch_unwind)]
+    pub fn needs_confirmation(&self, arguments: String) -> bool {
+        read(&arguments).is_none_or(|arguments| self.body.needs_confirmation(&arguments))
+    }
+
+    /// Whether the result of a call with these arguments is text from outside.
+    #[napi(catch_unwind)]
+    pub fn is_external_content(&self, arguments: String) -> bool {
+        read(&arguments).is_none_or(|arguments| self.body.is_external_content(&arguments))
+    }
+
+    /// Runs the body outside any registry, where it does not wait: no permission, no confirmation, no bound.
+    #[napi(catch_unwind)]
+    pub fn run_now(&self, arguments: String) -> Option<String> {
+        let response = match read(&arguments) {
+            Some(arguments) => self.body.run_now(&arguments)?,
+            None => unreadable(),
+        };
+        finished_json(&alone(response)).ok()
+    }
+
+    /// The same, for a body that waits.
+    #[napi(catch_unwind)]
+    pub fn run(&self, env: Env, token: u32, arguments: String, call_id: String, cancel: Option<&CancelSource>) -> Result<()> {
+        let body = Arc::clone(&self.body);
+        let cancelled = cancel.map(|source| source.inner.clone()).unwrap_or_default();
+        dispatch::start(&env, token, move |dispatcher| async move {
+            let response = match read(&arguments) {
+                Some(arguments) => body.run(arguments, context(&dispatcher, token, &call_id, cancelled)).await,
+                None => unreadable(),
+            };
+            finished_json(&alone(response)).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
+        })
+    }
+}
+
+/// Stops what it was given to.
+#[napi]
+#[derive(Default)]
+pub struct CancelSource {
+    pub(crate) inner: CancellationToken,
+}
+
+#[napi]
+impl CancelSource {
+    /// Not cancelled yet.
+    #[napi(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels, once and for all.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self) {
+        self.inner.cancel();
+    }
+}
+
+pub(crate) fn context(dispatcher: &Arc<Dispatcher>, token: u32, call_id: &str, cancelled: CancellationToken) -> CallContext {
+    CallContext { call_id: Arc::from(call_id), cancelled, on_progress: Some(dispatcher.progress(token)) }
+}
+
+fn read(text: &str) -> Option<Arguments> {
+    let value = arguments::parse(text).ok()?;
+    Some(Arguments { text: Arc::from(text), value })
+}
+
+/// A response that passed no gate.
+fn alone(response: ToolResponse) -> Finished {
+    Finished { response, origin: None, external: false }
+}
+
+fn unreadable() -> ToolResponse {
+    ToolResponse::failed(ErrorCode::InvalidArguments, "the arguments are not a JSON object", false)
+}
+
+/// The calculator.
+#[napi(catch_unwind)]
+pub fn calculator_tool(prompts: &NativePrompts) -> NativeTool {
+    let body = Arc::new(CalculatorTool::new(Arc::clone(&prompts.inner)));
+    NativeTool::new(body, calculator::description(&prompts.inner), calculator::input_schema(&prompts.inner).to_string())
+}

@@ -1,0 +1,88 @@
+/** Messages from other threads: results of native operations, their progress, and questions to JavaScript. */
+import { binding } from './binding.js'
+import { fromNative } from './errors.js'
+
+/** The same list as in the addon. */
+const RESOLVED = 0
+const REJECTED = 1
+const PROGRESS = 2
+const CONFIRM = 3
+const EXECUTE = 4
+const EVENTS = 5
+
+interface Operation {
+  resolve(result: string): void
+  reject(error: Error): void
+  progress: ((payload: string) => void) | undefined
+}
+
+/** What a registry answers when a call reaches JavaScript from another thread. */
+export interface Host {
+  /** The answer and a detail, as the core reads them. */
+  confirm(payload: string): Promise<[answer: string, detail?: string]>
+  /** The finished call as JSON. */
+  execute(payload: string): Promise<string>
+  /** Hands events out. */
+  deliverEvents(): void
+}
+
+const operations = new Map<number, Operation>()
+const hosts = new Map<number, WeakRef<Host>>()
+let nextToken = 0
+
+/** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
+export function addHost(gate: number, host: Host): void {
+  hosts.set(gate, new WeakRef(host))
+}
+
+/** Starts a native operation and waits for its result, a text. */
+export function operation(start: (token: number) => void, progress?: (payload: string) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const token = nextToken
+    nextToken = (nextToken + 1) % 0x1_0000_0000
+    operations.set(token, { resolve, reject, progress })
+    try {
+      start(token)
+    } catch (error) {
+      operations.delete(token)
+      reject(fromNative(error instanceof Error ? error.message : String(error)))
+    }
+  })
+}
+
+function receive(message: number, token: number, payload: string): void {
+  switch (message) {
+    case RESOLVED:
+    case REJECTED: {
+      const settled = operations.get(token)
+      operations.delete(token)
+      if (message === RESOLVED) settled?.resolve(payload)
+      else settled?.reject(fromNative(payload))
+      return
+    }
+    case PROGRESS:
+      operations.get(token)?.progress?.(payload)
+      return
+    case EVENTS:
+      hosts.get(token)?.deref()?.deliverEvents()
+      return
+    case CONFIRM:
+    case EXECUTE:
+      void reply(message, token, payload)
+  }
+}
+
+async function reply(message: number, token: number, payload: string): Promise<void> {
+  let answer = '[]'
+  try {
+    const host = hosts.get(JSON.parse(payload).gate)?.deref()
+    if (host !== undefined) answer = message === CONFIRM ? JSON.stringify(await host.confirm(payload)) : await host.execute(payload)
+  } catch {
+    // An unreadable answer counts as a no.
+  }
+  binding.answer(token, answer)
+}
+
+binding.setDispatcher(receive)
+// Nothing can be awaited any more at this point, and a child that outlives its host belongs to nobody.
+process.on('exit', () => { binding.killChildren() })

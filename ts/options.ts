@@ -1,0 +1,39 @@
+/** Options from callers, checked once at the border: a wrong one is the caller's mistake and throws. */
+import { invalidOption } from './errors.js'
+import type { ExecuteOptions } from './types.js'
+
+/** Milliseconds: a positive finite number; `null` and `undefined` mean that there is no limit, or no wish. */
+export function checkMs(value: unknown, name: string): void {
+  if (value === undefined || value === null) return
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw invalidOption(`${name} must be a positive number of milliseconds, or null for no limit`)
+}
+
+/** Characters: a positive whole number below 2^31. */
+export function checkChars(value: unknown, name: string): void {
+  if (value === undefined) return
+  if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0 || value >= 2 ** 31) throw invalidOption(`${name} must be a positive whole number`)
+}
+
+export function checkFunction(value: unknown, name: string): void {
+  if (value !== undefined && typeof value !== 'function') throw invalidOption(`${name} must be a function`)
+}
+
+export function checkBoolean(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') throw invalidOption(`${name} must be true or false`)
+  return value
+}
+
+/** @throws ToolError `INVALID_OPTIONS` for a wrong type or an option that does not exist. */
+export function checkExecuteOptions(options: ExecuteOptions): void {
+  if (options === null || typeof options !== 'object') throw invalidOption('options must be an object')
+  if (options.callId !== undefined && (typeof options.callId !== 'string' || options.callId === '')) throw invalidOption('callId must be a string that is not empty')
+  if (options.signal !== undefined && !isSignal(options.signal)) throw invalidOption('signal must be an AbortSignal')
+  checkFunction(options.confirm, 'confirm')
+  checkFunction(options.onProgress, 'onProgress')
+  checkMs(options.timeoutMs, 'timeoutMs')
+  checkMs(options.confirmTimeoutMs, 'confirmTimeoutMs')
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  return value !== null && typeof value === 'object' && typeof (value as AbortSignal).aborted === 'boolean' && typeof (value as AbortSignal).addEventListener === 'function'
+}

@@ -1,0 +1,73 @@
+/** Putting tools into a registry: what the core is told, and what stays here. */
+import type { ToolDefinition as NativeDefinition } from '../binding.cjs'
+import { nativeOf } from './native-tool.js'
+import type { Entry, Inner, PerCall } from './entry.js'
+import { ToolRegistrationError, unwrap } from './errors.js'
+import { checkBoolean, checkChars, checkMs } from './options.js'
+import { type ReadSchema, readSchema } from './schema.js'
+import { FunctionTool, Tool, type ToolSpec } from './tool.js'
+
+/** Limit for the body of one call when nobody says otherwise: 5 minutes. */
+export const DEFAULT_TIMEOUT_MS = 300_000
+
+/** What can be registered. */
+export type Registrable = Tool<any, any> | ToolSpec
+
+/** A tool of anything that can be registered. @throws ToolRegistrationError `INVALID_OPTIONS` for anything else. */
+export function toTool(given: Registrable): Tool {
+  if (given instanceof Tool) return given
+  if (given === null || typeof given !== 'object' || typeof given.name !== 'string') {
+    throw new ToolRegistrationError('INVALID_OPTIONS', 'register takes a Tool, or an object with name, description, parameters and handler')
+  }
+  if (given.handler !== undefined && typeof given.handler !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `the handler of '${given.name}' must be a function`)
+  const { handler } = given
+  return new FunctionTool({
+    name: given.name,
+    description: given.description,
+    inputSchema: given.parameters ?? { type: 'object', properties: {} },
+    run: handler === undefined ? undefined : args => handler.call(given, args),
+  })
+}
+
+/** Registers a tool with the core and keeps its function. @throws ToolRegistrationError with the reason. */
+export function registerTool(inner: Inner, tool: Tool, overwrite: boolean, hasTimeout: boolean): void {
+  const schema = readSchema(tool.getParameters())
+  const native = nativeOf(tool)
+  const definition = describe(tool, schema)
+  const id = unwrap(() => inner.native.register(definition, native ?? null, overwrite), ToolRegistrationError)
+  const entry: Entry = {
+    id,
+    tool,
+    validate: native === undefined ? schema.validate : undefined,
+    native,
+    external: definition.external as PerCall,
+    supportsParallel: definition.parallel,
+    timeoutMs: tool.timeoutMs === null ? undefined : (inner.native.timeoutMs(id) ?? undefined),
+    explicitTimeout: hasTimeout || tool.timeoutMs !== undefined,
+  }
+  inner.entries.set(tool.name, entry)
+}
+
+function describe(tool: Tool, schema: ReadSchema): NativeDefinition {
+  checkMs(tool.timeoutMs, `timeoutMs of '${tool.name}'`)
+  checkChars(tool.maxTextChars, `maxTextChars of '${tool.name}'`)
+  return {
+    name: tool.name,
+    description: tool.description,
+    origin: tool.origin,
+    inputSchema: schema.json,
+    hostValidates: schema.validate !== undefined,
+    fillDefaults: !(tool instanceof FunctionTool) && !tool.origin.startsWith('mcp:'),
+    confirmation: perCall(tool.needsConfirmation !== Tool.prototype.needsConfirmation, tool.requiresConfirmation, `requiresConfirmation of '${tool.name}'`),
+    external: perCall(tool.isExternalContent !== Tool.prototype.isExternalContent, tool.externalContent, `externalContent of '${tool.name}'`),
+    parallel: checkBoolean(tool.supportsParallel, `supportsParallel of '${tool.name}'`),
+    hasBody: !(tool instanceof FunctionTool) || tool.hasBody,
+    ...(tool.timeoutMs == null ? {} : { timeoutMs: tool.timeoutMs }),
+    ...(tool.maxTextChars === undefined ? {} : { maxTextChars: tool.maxTextChars }),
+  }
+}
+
+function perCall(overridden: boolean, flag: unknown, name: string): PerCall {
+  const always = checkBoolean(flag, name)
+  return overridden ? 2 : always ? 1 : 0
+}

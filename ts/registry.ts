@@ -1,0 +1,267 @@
+/** The registry: one gate for every tool call. */
+import { binding } from './binding.js'
+import { type Answer, deliverEvents, judge, messageOf } from './call.js'
+import { type Host, addHost } from './dispatch.js'
+import type { Entry, Inner } from './entry.js'
+import { ToolError, invalidOption, unwrap } from './errors.js'
+import { execute, executeSync } from './execute.js'
+import { checkChars, checkExecuteOptions, checkFunction, checkMs } from './options.js'
+import { type ToolPermissions, nativePermissions } from './permissions.js'
+import { type PromptRegistry, nativePrompts } from './prompts.js'
+import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
+import { type ToolResponse, isExternal } from './response.js'
+import { deepFreeze } from './snapshot.js'
+import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
+import { type TurnOptions, executeAll, mayAsk } from './turn.js'
+import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
+import { wait } from './wait.js'
+
+export type { Registrable, TurnOptions }
+
+/** Options of a registry. */
+export interface RegistryOptions {
+  /** The words of refusals and errors. Default: English. */
+  prompts?: PromptRegistry
+  /** Which tools may be called and seen. Default: all. */
+  permissions?: ToolPermissions | null
+  /** Asked before calls that need a yes. Default: nobody, and such calls get `CONFIRMATION_REQUIRED`. */
+  confirm?: ConfirmCallback
+  /** Limit for the body of one call in milliseconds, `null` for none. Default: 300,000. */
+  timeoutMs?: number | null
+  /** Limit for an answer of `confirm` in milliseconds. Default: none. */
+  confirmTimeoutMs?: number | null
+  /** Limit for the text of one result in characters. Default: 100,000, of remote tools 50,000. */
+  maxTextChars?: number
+  /** Receives what happens to each call, in order. What it throws is ignored. */
+  onEvent?(event: ToolEvent): void
+}
+
+let innerOf: (registry: ToolRegistry) => Inner
+
+/**
+ * Tools by name, and the one way to call them: look up → permit → validate → confirm → run → bound → guard → record.
+ * Calls resolve to a response for everything that a model can act on, and throw only for a caller's mistake.
+ */
+export class ToolRegistry implements AsyncDisposable {
+  readonly #inner: Inner
+  readonly #hasTimeout: boolean
+  readonly #host: Host
+
+  /** @throws ToolError `INVALID_OPTIONS` for an option of a wrong type. */
+  constructor(options: RegistryOptions = {}) {
+    if (options === null || typeof options !== 'object') throw invalidOption('the options of a registry must be an object')
+    checkFunction(options.confirm, 'confirm')
+    checkFunction(options.onEvent, 'onEvent')
+    checkMs(options.timeoutMs, 'timeoutMs')
+    checkMs(options.confirmTimeoutMs, 'confirmTimeoutMs')
+    checkChars(options.maxTextChars, 'maxTextChars')
+    const timeoutMs = options.timeoutMs === undefined ? DEFAULT_TIMEOUT_MS : options.timeoutMs
+    const settings = {
+      recording: options.onEvent !== undefined,
+      ...(timeoutMs === null ? {} : { timeoutMs }),
+      ...(options.maxTextChars === undefined ? {} : { maxTextChars: options.maxTextChars }),
+    }
+    const prompts = nativePrompts(options.prompts)
+    const permissions = options.permissions == null ? null : nativePermissions(options.permissions)
+    const native = unwrap(() => new binding.NativeRegistry(settings, prompts, permissions))
+    this.#inner = {
+      native,
+      index: native.index,
+      entries: new Map<string, Entry>(),
+      confirm: options.confirm,
+      confirmTimeoutMs: options.confirmTimeoutMs ?? undefined,
+      onEvent: options.onEvent === undefined ? undefined : event => options.onEvent?.(event),
+      closers: new Set<() => void>(),
+    }
+    this.#hasTimeout = options.timeoutMs !== undefined
+    this.#host = hostOf(this.#inner)
+    addHost(native.index, this.#host)
+  }
+
+  /**
+   * Adds a tool.
+   * @throws ToolRegistrationError `INVALID_NAME`, `DUPLICATE_NAME` unless `overwrite`, `INVALID_OPTIONS` for a schema or flag.
+   * @throws ToolError `CLOSED`.
+   */
+  register(tool: Registrable, options: { overwrite?: boolean } = {}): void {
+    registerTool(this.#inner, toTool(tool), options.overwrite === true, this.#hasTimeout)
+  }
+
+  /**
+   * Adds tools and gives the names that were added. With `error`, the default, nothing is added if one cannot be.
+   * @throws ToolRegistrationError as `register`; `DUPLICATE_NAME` for `error` alone.
+   */
+  registerAll(tools: Iterable<Registrable>, options: { onConflict?: 'error' | 'skip' | 'overwrite' } = {}): string[] {
+    const { onConflict = 'error' } = options
+    if (!['error', 'skip', 'overwrite'].includes(onConflict)) throw invalidOption("onConflict must be 'error', 'skip' or 'overwrite'")
+    const added: string[] = []
+    try {
+      for (const given of tools) {
+        const tool = toTool(given)
+        if (onConflict === 'skip' && this.#inner.entries.has(tool.name)) continue
+        registerTool(this.#inner, tool, onConflict === 'overwrite', this.#hasTimeout)
+        added.push(tool.name)
+      }
+    } catch (error) {
+      if (onConflict === 'error') for (const name of added) this.unregister(name)
+      throw error
+    }
+    return added
+  }
+
+  /**
+   * Adds a function of the whole argument object. Declared defaults are shown to the model and not filled in.
+   * @throws ToolRegistrationError as `register`.
+   */
+  registerFunction(fn: (args: any) => ToolResult | Promise<ToolResult>, name: string, description: string, parameters: readonly ToolParameter[] = [], options: ToolFlags & { overwrite?: boolean } = {}): void {
+    if (typeof fn !== 'function') throw invalidOption('registerFunction takes a function')
+    const { overwrite, ...flags } = options
+    this.register(new FunctionTool({ ...flags, name, description, inputSchema: parameters, run: args => fn(args) }), { overwrite: overwrite === true })
+  }
+
+  /**
+   * Adds a function of named arguments: see `Tool.fromCallable`.
+   * @throws ToolRegistrationError as `register` and `Tool.fromCallable`.
+   */
+  registerCallable(fn: (...args: any[]) => ToolResult | Promise<ToolResult>, options: CallableOptions & { overwrite?: boolean }): void {
+    const { overwrite, ...rest } = options
+    this.register(Tool.fromCallable(fn, rest), { overwrite: overwrite === true })
+  }
+
+  /** A registry of anything: `null` stays `null`, a registry itself, tools become a new registry. */
+  static fromTools(tools: null | undefined, options?: RegistryOptions): null
+  static fromTools(tools: ToolRegistry | Iterable<Registrable>, options?: RegistryOptions): ToolRegistry
+  static fromTools(tools: ToolRegistry | Iterable<Registrable> | null | undefined, options?: RegistryOptions): ToolRegistry | null
+  static fromTools(tools: ToolRegistry | Iterable<Registrable> | null | undefined, options?: RegistryOptions): ToolRegistry | null {
+    if (tools === null || tools === undefined) return null
+    if (tools instanceof ToolRegistry) return tools
+    const registry = new ToolRegistry(options)
+    registry.registerAll(tools)
+    return registry
+  }
+
+  /** Removes a tool; calls that run it go on. Returns whether there was one. */
+  unregister(name: string): boolean {
+    this.#inner.entries.delete(name)
+    return this.#inner.native.unregister(name)
+  }
+
+  /** A tool by name. */
+  get(name: string): Tool | undefined { return this.#inner.entries.get(name)?.tool }
+
+  /** All tools, in order of registration. */
+  listTools(): Tool[] { return [...this.#inner.entries.values()].map(entry => entry.tool) }
+
+  /** Replaces the permissions for calls that begin from now on; `null` for none. */
+  setPermissions(permissions: ToolPermissions | null): void {
+    this.#inner.native.setPermissions(permissions === null ? null : nativePermissions(permissions))
+  }
+
+  /**
+   * Calls a tool. `args` is JSON text, as a model writes it, or an object.
+   * @throws ToolError `INVALID_OPTIONS` for a wrong option, `CLOSED` once the registry is closed.
+   */
+  async execute(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse> {
+    if (options !== undefined) checkExecuteOptions(options)
+    return execute(this.#inner, name, args, options)
+  }
+
+  /** `execute`, with whether the tool's body was entered. */
+  async executeChecked(name: string, args: string | object, options?: ExecuteOptions): Promise<[response: ToolResponse, executed: boolean]> {
+    const response = await this.execute(name, args, options)
+    return [response, response.executed === true]
+  }
+
+  /** Calls a tool without waiting. A schema, confirmation or body that gives a promise ends the call with an error. */
+  executeSync(name: string, args: string | object, options?: ExecuteSyncOptions): ToolResponse {
+    if (options !== undefined) checkExecuteOptions(options)
+    return executeSync(this.#inner, name, args, options)
+  }
+
+  /** `executeSync`, with whether the tool's body was entered. */
+  executeSyncChecked(name: string, args: string | object, options?: ExecuteSyncOptions): [response: ToolResponse, executed: boolean] {
+    const response = this.executeSync(name, args, options)
+    return [response, response.executed === true]
+  }
+
+  /**
+   * Runs a turn: neighbouring calls of parallel-safe tools that need no yes run together, everything else alone and in order.
+   * Results come in call order, one for each call, whatever happens to the others.
+   * @throws ToolError `INVALID_OPTIONS` for a wrong option.
+   */
+  async executeAll(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResponse[]> {
+    if (options !== undefined) checkExecuteOptions(options)
+    return executeAll(this.#inner, calls, options)
+  }
+
+  /** Whether a call would ask a person. True where that cannot be told; false for a tool that does not exist. */
+  needsConfirmation(name: string, args: string | object): boolean {
+    return this.#inner.entries.has(name) && mayAsk(this.#inner, name, args, true)
+  }
+
+  /** One line for each permitted tool, `- name: description`: for a system prompt. */
+  getCatalog(): string { return this.#inner.native.catalog() }
+
+  /** The permitted tools with their parameters as text: all, or the named ones in the given order. */
+  getToolsDescription(names?: readonly string[]): string { return this.#inner.native.description(checkNames(names)) }
+
+  /**
+   * The text of a response for a model. Text from outside stands between delimiters that nothing in it can forge, after a
+   * sentence saying that it is no instruction. The response itself stays raw.
+   */
+  render(response: ToolResponse): string {
+    return isExternal(response) ? this.#inner.native.guard(response.text, response.origin ?? '') : response.text
+  }
+
+  /** The permitted tools for OpenAI's chat API: all, or the named ones in the given order, each once, unknown names left out. */
+  toOpenAISchema(names?: readonly string[]): OpenAITool[] {
+    return JSON.parse(unwrap(() => this.#inner.native.openaiTools(checkNames(names))))
+  }
+
+  /** Ends the registry: calls under way are cancelled, later ones are refused with `CLOSED`. Can be called again. */
+  async close(): Promise<void> {
+    this.#inner.native.close()
+    for (const cancel of [...this.#inner.closers]) cancel()
+  }
+
+  /** `close`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> { await this.close() }
+
+  static {
+    innerOf = registry => registry.#inner
+  }
+}
+
+/** @internal The inside of a registry, for tests of calls that begin outside JavaScript. */
+export function insideOf(registry: ToolRegistry): Inner { return innerOf(registry) }
+
+function checkNames(names: readonly string[] | undefined): string[] | null {
+  if (names === undefined || names === null) return null
+  if (!Array.isArray(names) || !names.every(name => typeof name === 'string')) throw invalidOption('names must be an array of strings')
+  return [...names]
+}
+
+/** What the core asks JavaScript when a call does not begin here. */
+function hostOf(inner: Inner): Host {
+  return {
+    deliverEvents: () => { deliverEvents(inner) },
+    async confirm(payload): Promise<[answer: string, detail?: string]> {
+      const { name, callId, arguments: text, preview } = JSON.parse(payload)
+      const tool = inner.entries.get(name)?.tool
+      if (inner.confirm === undefined || tool === undefined) return ['nobody']
+      const controller = new AbortController()
+      const request = { tool, name, origin: tool.origin, args: deepFreeze(JSON.parse(text)), preview, callId, signal: controller.signal }
+      const waited = await wait((async () => inner.confirm?.(request))(), { limitMs: inner.confirmTimeoutMs, explicit: true, signal: undefined, closers: inner.closers })
+      const answer: Answer = waited.kind === 'value' ? judge(waited.value)
+        : waited.kind === 'threw' ? ['threw', messageOf(waited.error)]
+        : waited.kind === 'timedOut' ? ['timedOut', String(inner.confirmTimeoutMs)] : ['cancelled']
+      if (waited.kind !== 'value') controller.abort(new ToolError('CONFIRMATION_REJECTED', 'the question is over'))
+      return [...answer] as [string, string?]
+    },
+    async execute(payload) {
+      const { name, arguments: text, callId } = JSON.parse(payload)
+      const response = await execute(inner, name, text, { callId })
+      return JSON.stringify({ ...response.toJSON(), external: isExternal(response), executed: response.executed === true })
+    },
+  }
+}

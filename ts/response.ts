@@ -1,0 +1,119 @@
+/** What a call gives back. */
+import { type ErrorCode, invalidOption } from './errors.js'
+import type { JsonObject, ToolStatus } from './types.js'
+
+const MARK = Symbol.for('toolbolt.ToolResponse')
+const STATUSES: readonly ToolStatus[] = ['success', 'partial', 'error']
+
+let externalOf: (response: ToolResponse<any>) => boolean
+
+/** What the gate adds to a body's result. */
+export interface Stamp {
+  readonly code?: ErrorCode | undefined
+  readonly callId: string
+  readonly origin?: string | undefined
+  readonly executed: boolean
+  readonly external: boolean
+}
+
+/** The result of a tool: text for the model, a status, and data for the program. */
+export class ToolResponse<Data = unknown> {
+  /** What the model reads. */
+  readonly text: string
+  readonly status: ToolStatus
+  /** What the program reads, if anything. */
+  readonly data?: Data
+  /** Why the call was refused or failed, where the gate or a built-in tool says so. */
+  readonly code?: ErrorCode
+  /** The call that this answers; set by a registry. */
+  readonly callId?: string
+  /** Who vouches for the tool; set by a registry. */
+  readonly origin?: string
+  /** Whether the tool's body was entered; set by a registry. */
+  readonly executed?: boolean
+  #external: boolean
+
+  /**
+   * @throws ToolError `INVALID_OPTIONS` when `text` is no string or `status` is none of the three.
+   */
+  constructor(text: string, status: ToolStatus, data?: Data, stamp?: Stamp) {
+    if (typeof text !== 'string') throw invalidOption('the text of a response must be a string')
+    if (!STATUSES.includes(status)) throw invalidOption("the status of a response must be 'success', 'partial' or 'error'")
+    this.text = text
+    this.status = status
+    this.data = data as Data
+    this.code = stamp?.code as ErrorCode
+    this.callId = stamp?.callId as string
+    this.origin = stamp?.origin as string
+    this.executed = stamp?.executed as boolean
+    this.#external = stamp?.external === true
+  }
+
+  static {
+    externalOf = response => #external in response && response.#external
+  }
+
+  /** A success. */
+  static ok<D = undefined>(text: string, data?: D): ToolResponse<D> { return new ToolResponse<D>(text, 'success', data) }
+  /** A success of which something is missing, such as cut output. */
+  static partial<D = undefined>(text: string, data?: D): ToolResponse<D> { return new ToolResponse<D>(text, 'partial', data) }
+  /** A failure in the tool's own words; `data` may say more to a program. */
+  static error<D = undefined>(text: string, data?: D): ToolResponse<D> { return new ToolResponse<D>(text, 'error', data) }
+
+  /** @internal */
+  get [MARK](): true { return true }
+
+  /** The text, so that a response can stand in a template literal. */
+  toString(): string { return this.text }
+
+  /** The parts that are set. A BigInt in `data` becomes a string of digits. */
+  toJSON(): JsonObject {
+    const { text, status, data, code, callId, origin, executed } = this
+    const all = { text, status, data: data === undefined ? undefined : JSON.parse(stringifyData(data) ?? 'null'), code, callId, origin, executed }
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as JsonObject
+  }
+}
+
+/** Whether a value is a response, also one of another copy of this package. */
+export function isResponse(value: object): value is ToolResponse {
+  return value instanceof ToolResponse || (MARK in value && value[MARK] === true)
+}
+
+/** Whether a response holds text from outside. */
+export function isExternal(response: ToolResponse<any>): boolean {
+  return externalOf(response)
+}
+
+/** Data as JSON; `undefined` where it has no JSON form. Throws for cycles. */
+export function stringifyData(data: unknown): string | undefined {
+  return JSON.stringify(data, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
+
+/** A finished call as the core writes it. */
+interface Finished {
+  readonly text: string
+  readonly status: ToolStatus
+  readonly data?: unknown
+  readonly code?: ErrorCode
+  readonly executed: boolean
+  readonly origin?: string
+  readonly external: boolean
+  /** Marks strings in `data` that stand for whole numbers beyond 2^53 - 1. */
+  readonly bigPrefix?: string
+}
+
+/** Reads a finished call of the core. */
+export function fromFinished(json: string, callId: string): ToolResponse {
+  const finished: Finished = JSON.parse(json)
+  const data = finished.bigPrefix === undefined ? finished.data : revive(finished.data, finished.bigPrefix)
+  return new ToolResponse(finished.text, finished.status, data, { ...finished, callId })
+}
+
+/** The core writes whole numbers that a double would round as marked strings: here they become BigInts. */
+function revive(value: unknown, prefix: string): unknown {
+  if (typeof value === 'string') return value.startsWith(prefix) ? BigInt(value.slice(prefix.length)) : value
+  if (Array.isArray(value)) return value.map(item => revive(item, prefix))
+  if (value === null || typeof value !== 'object') return value
+  for (const [key, item] of Object.entries(value)) Object.defineProperty(value, key, { value: revive(item, prefix), writable: true, enumerable: true, configurable: true })
+  return value
+}
