@@ -1,1 +1,266 @@
-//! Child processes: spawning in a group, killing the group.
+//! Child processes: spawning in a group of their own, waiting, and killing the whole group.
+//!
+//! This is the only door to spawning. A program is started with the exact arguments given (no shell), with exactly the environment given,
+//! and as the leader of a new process group, so that whatever it starts in turn can be killed with it. A descendant that leaves the group
+//! (`setsid`) escapes; nothing portable prevents that.
+//!
+//! Every live group stands in one table of the process, so that a host which is about to end can kill its children without a runtime:
+//! see [`kill_all`] and [`kill_everything`].
+//!
+//! On systems other than Unix there are no process groups: the direct child is killed, its descendants are not, and the table stays empty.
+
+#[cfg_attr(not(unix), path = "process/table_other.rs")]
+mod table;
+
+use crate::error::{ErrorCode, ToolError};
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+pub use table::{kill_all, kill_everything};
+
+/// How often an exit is looked for where the system does not tell reliably.
+const POLL: Duration = Duration::from_millis(50);
+/// For a killed process to be gone. Only one that hangs in the kernel takes longer.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// What to start.
+#[derive(Clone, Debug, Default)]
+pub struct SpawnOptions {
+    /// A path, or a name that is looked up in `PATH`.
+    pub program: String,
+    /// The arguments, each passed as it is.
+    pub args: Vec<String>,
+    /// The whole environment of the child: nothing is inherited.
+    pub env: Vec<(String, String)>,
+    /// The folder to start in; ours if not given.
+    pub cwd: Option<String>,
+    /// Which host environment starts it, for [`kill_all`].
+    pub owner: u64,
+}
+
+/// A handle to the process group of a child. It kills the group as long as any of it may be alive, and does nothing afterwards.
+#[derive(Clone, Debug)]
+pub struct Group {
+    serial: u64,
+}
+
+impl Group {
+    /// Kills every process of the group at once, without a runtime and without waiting.
+    pub fn kill(&self) {
+        table::kill(self.serial);
+    }
+
+    /// Asks every process of the group to end.
+    pub fn terminate(&self) {
+        table::terminate(self.serial);
+    }
+
+    /// Whether anything of the group may still be alive.
+    pub fn is_alive(&self) -> bool {
+        table::is_alive(self.serial)
+    }
+}
+
+/// A running child with piped standard streams. Dropping it kills its group.
+#[derive(Debug)]
+pub struct ChildProcess {
+    child: Child,
+    group: Group,
+    pid: u32,
+    status: Option<ExitStatus>,
+}
+
+impl ChildProcess {
+    /// Starts a program. Must be called within a tokio runtime that has I/O and time enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidOptions`] for a NUL byte or an impossible name of a variable, [`ErrorCode::ConnectionFailed`] where the system
+    /// refuses: the message names the program and the fix.
+    pub fn spawn(options: &SpawnOptions) -> Result<Self, ToolError> {
+        check(options)?;
+        let mut command = Command::new(&options.program);
+        command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = &options.cwd {
+            command.current_dir(cwd);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        #[cfg(not(unix))]
+        command.kill_on_drop(true);
+        let child = command.spawn().map_err(|error| refused(options, &error))?;
+        // A child that was just started has not been waited for, so it has an id.
+        let pid = child.id().unwrap_or_default();
+        let serial = table::enter(pid, options.owner);
+        Ok(Self { child, group: Group { serial }, pid, status: None })
+    }
+
+    /// The process id of the child, which is also the id of its group.
+    pub fn id(&self) -> u32 {
+        self.pid
+    }
+
+    /// A handle that can kill the group from anywhere.
+    pub fn group(&self) -> Group {
+        self.group.clone()
+    }
+
+    /// The pipe to the child's standard input, once.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    /// The pipe from the child's standard output, once.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// The pipe from the child's standard error, once.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits until the child has exited. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot say, which does not happen to a child of ours.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let reliable = table::exits_are_reported();
+        let status = loop {
+            let exited = wait_locked(&mut self.child, self.group.serial);
+            if reliable {
+                break exited.await?;
+            }
+            // A host that shares the process (libuv) may take over SIGCHLD, and then tokio is never told.
+            match timeout(POLL, exited).await {
+                Ok(status) => break status?,
+                Err(_) => {
+                    if let Some(status) = table::locked(|table| {
+                        let status = self.child.try_wait();
+                        if matches!(status, Ok(Some(_))) {
+                            table.leader_gone(self.group.serial);
+                        }
+                        status
+                    })? {
+                        break status;
+                    }
+                }
+            }
+        };
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    /// Ends the child and its whole group: waits `patience` for the child to exit by itself, then asks the group to end and waits `grace`,
+    /// then kills what is left and sees it gone. Gives the exit status, if it became known.
+    pub async fn shutdown(&mut self, patience: Duration, grace: Duration) -> Option<ExitStatus> {
+        let mut status = timeout(patience, self.wait()).await.ok().and_then(Result::ok);
+        if self.group.is_alive() {
+            self.group.terminate();
+            let deadline = Instant::now() + grace;
+            if status.is_none() {
+                status = timeout(grace, self.wait()).await.ok().and_then(Result::ok);
+            }
+            // The leader may be gone while what it started is still ending.
+            self.outlive(deadline).await;
+        }
+        let killed = self.group.is_alive();
+        self.group.kill();
+        #[cfg(not(unix))]
+        drop(self.child.start_kill());
+        if status.is_none() {
+            status = timeout(LAST_WAIT, self.wait()).await.ok().and_then(Result::ok);
+        }
+        if killed {
+            self.outlive(Instant::now() + LAST_WAIT).await;
+        }
+        status
+    }
+
+    /// Waits until no process of the group is alive. A zombie whose parent does not collect it is dead for this purpose.
+    async fn outlive(&self, deadline: Instant) {
+        let pid = self.pid;
+        while Instant::now() < deadline && tokio::task::spawn_blocking(move || table::has_living_member(pid)).await.unwrap_or(false) {
+            sleep(POLL / 5).await;
+        }
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.group.kill();
+        table::forget(self.group.serial);
+    }
+}
+
+/// Waits for the exit while the table is locked at every look: the moment that frees the process id is then the moment that the table knows
+/// of it, and nobody can kill a stranger who got the same id.
+async fn wait_locked(child: &mut Child, serial: u64) -> io::Result<ExitStatus> {
+    let mut exited = std::pin::pin!(child.wait());
+    std::future::poll_fn(|context| {
+        table::locked(|table| match exited.as_mut().poll(context) {
+            Poll::Ready(status) => {
+                table.leader_gone(serial);
+                Poll::Ready(status)
+            }
+            Poll::Pending => Poll::Pending,
+        })
+    })
+    .await
+}
+
+fn check(options: &SpawnOptions) -> Result<(), ToolError> {
+    let invalid = |message: String| Err(ToolError::new(ErrorCode::InvalidOptions, message));
+    if options.program.is_empty() {
+        return invalid("The program to start has no name. Give a program.".to_owned());
+    }
+    if options.program.contains('\0') {
+        return invalid("The name of the program holds a NUL byte. Remove it.".to_owned());
+    }
+    if let Some(place) = options.args.iter().position(|arg| arg.contains('\0')) {
+        return invalid(format!("Argument {} of `{}` holds a NUL byte. Remove it.", place + 1, options.program));
+    }
+    if options.cwd.as_ref().is_some_and(|cwd| cwd.contains('\0')) {
+        return invalid(format!("The working folder for `{}` holds a NUL byte. Remove it.", options.program));
+    }
+    for (key, value) in &options.env {
+        if key.is_empty() || key.contains(['=', '\0']) {
+            return invalid(format!("{key:?} cannot be the name of an environment variable. Use a name without `=` and NUL."));
+        }
+        if value.contains('\0') {
+            return invalid(format!("The value of the environment variable `{key}` holds a NUL byte. Remove it."));
+        }
+    }
+    Ok(())
+}
+
+fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
+    let program = options.program.escape_debug();
+    // The system's answer does not tell a missing folder from a missing program.
+    let message = match &options.cwd {
+        Some(cwd) if !Path::new(cwd).is_dir() => {
+            format!("`{program}` cannot be started: the working folder {cwd:?} does not exist. Create it or correct it.")
+        }
+        _ => match error.kind() {
+            io::ErrorKind::NotFound => {
+                format!("The program `{program}` was not found. Install it, put its folder on PATH, or give its full path.")
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("The program `{program}` may not be executed. Make it executable (chmod +x), or start it through its interpreter.")
+            }
+            _ => format!("The program `{program}` could not be started: {error}."),
+        },
+    };
+    ToolError::new(ErrorCode::ConnectionFailed, message)
+}
