@@ -15,7 +15,7 @@ mod table;
 use crate::error::{ErrorCode, ToolError};
 use std::future::Future;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::task::Poll;
 use std::time::Duration;
@@ -85,7 +85,9 @@ impl ChildProcess {
     /// refuses: the message names the program and the fix.
     pub fn spawn(options: &SpawnOptions) -> Result<Self, ToolError> {
         check(options)?;
-        let mut command = Command::new(&options.program);
+        let mut command = Command::new(find(options));
+        #[cfg(unix)]
+        command.arg0(&options.program);
         command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &options.cwd {
@@ -245,6 +247,32 @@ fn check(options: &SpawnOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// Where a name without a folder is found on the child's `PATH`. Left to the system, the look-up would copy our page tables for each child
+/// (`fork` in place of `posix_spawn`), which a large host feels. Relative folders of `PATH` are passed over.
+fn find(options: &SpawnOptions) -> PathBuf {
+    let name = PathBuf::from(&options.program);
+    if !cfg!(unix) || options.program.contains('/') {
+        return name;
+    }
+    let path = options.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .find(|file| may_execute(file))
+        .unwrap_or(name)
+}
+
+#[cfg(unix)]
+fn may_execute(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn may_execute(_file: &Path) -> bool {
+    false
+}
+
 fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
     let program = options.program.escape_debug();
     // The system's answer does not tell a missing folder from a missing program.
@@ -254,7 +282,9 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
         }
         _ => match error.kind() {
             io::ErrorKind::NotFound => {
-                format!("The program `{program}` was not found. Install it, put its folder on PATH, or give its full path.")
+                format!(
+                    "The program `{program}` was not found. Install it (or the interpreter that its first line names), put its folder on PATH, or give its full path."
+                )
             }
             io::ErrorKind::PermissionDenied => {
                 format!("The program `{program}` may not be executed. Make it executable (chmod +x), or start it through its interpreter.")

@@ -1,7 +1,7 @@
 //! Listing the tools of a server: page by page, definition by definition, so that one bad definition costs only itself.
 
 use super::client::McpClient;
-use super::lane::{NoResult, Request, request};
+use super::lane::{HARD_LIMIT, NoResult, Request, request};
 use super::schema;
 use super::text::{clean_text, dedupe_names, json_string, sanitize_name};
 use super::tool::McpTool;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Pages that are asked for at most.
 const MAX_PAGES: usize = 100;
@@ -77,10 +78,11 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
     let mut taken = Vec::new();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
+    let patience = client.options().timeout;
+    let started = Instant::now();
     for page in 1.. {
         let members = cursor.as_ref().map(|cursor| format!(r#""cursor":{cursor}"#)).unwrap_or_default();
         let meta = connection.meta.get().map_or("", String::as_str);
-        let patience = client.options().timeout;
         let answer = request(connection, Request { method: "tools/list", members, meta, patience, ..Request::default() }).await;
         let result = match answer {
             Ok(result) => result,
@@ -95,6 +97,9 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
         if taken.len() >= client.options().max_tools {
             listing.warnings.push(format!("The listing was cut at {} tools; the server has more.", client.options().max_tools));
             break;
+        }
+        if patience.is_some_and(|patience| started.elapsed() > patience.saturating_mul(HARD_LIMIT)) {
+            return Err(failed(client, NoResult::TimedOut(started.elapsed())));
         }
         if page == MAX_PAGES {
             listing.warnings.push(format!("The listing was cut after {MAX_PAGES} pages."));

@@ -15,6 +15,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 
+/// Bytes of the id of a server's request.
+const MAX_ID: usize = 256;
+
 /// Why a connection is over.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
@@ -48,6 +51,8 @@ pub(super) struct Connection {
     failed: CancellationToken,
     /// We want it to end.
     pub(super) closing: CancellationToken,
+    /// We want it to end at once.
+    pub(super) hurry: AtomicBool,
     /// Nothing of it is left.
     pub(super) finished: CancellationToken,
 }
@@ -69,6 +74,7 @@ impl Connection {
             failure: Mutex::new(None),
             failed: CancellationToken::new(),
             closing: CancellationToken::new(),
+            hurry: AtomicBool::new(false),
             finished: CancellationToken::new(),
         }
     }
@@ -104,6 +110,7 @@ impl Connection {
     pub(super) fn kill(&self) {
         self.fail(ErrorCode::Closed, self.closed_message());
         self.group.kill();
+        self.hurry.store(true, Ordering::Relaxed);
         self.closing.cancel();
     }
 
@@ -166,6 +173,10 @@ impl Connection {
     }
 
     fn accept_request(&self, method: &str, id: &RawValue, text: &str) {
+        // It goes back as it came; a longer one is no id but an attempt at something.
+        if id.get().len() > MAX_ID {
+            return self.collector.dropped();
+        }
         let answer = if method == "ping" {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
         } else if self.engine.forward(text) {

@@ -138,6 +138,7 @@ mod tests {
         assert_eq!(unfinished.next().await, Err(End::Closed));
         let mut endless = Lines::new(tokio::io::repeat(b'x'), 100_000);
         assert_eq!(endless.next().await, Err(End::TooLarge));
+        assert!(endless.buffer.capacity() < 400_000);
     }
 
     #[test]

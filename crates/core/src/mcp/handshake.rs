@@ -73,7 +73,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
     let probe = request(connection, Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() });
     let mut probe = std::pin::pin!(probe);
     if protocol == Protocol::Modern {
-        return match judge(connection, probe.await).await? {
+        return match judge(connection, probe.await)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
             Verdict::Legacy => {
                 Err(refused(connection, "does not speak revision 2026-07-28, which was asked for. Use protocol 'auto'").into())
@@ -81,8 +81,8 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
         };
     }
     match tokio::time::timeout(PROBE, &mut probe).await {
-        Ok(Err(NoResult::Gone(failure))) if failure.code == ErrorCode::ConnectionFailed => Err(Refusal::Respawn),
-        Ok(answer) => match judge(connection, answer).await? {
+        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) => Err(Refusal::Respawn),
+        Ok(answer) => match judge(connection, answer)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
             Verdict::Legacy => Ok(initialize(connection).await?),
         },
@@ -90,9 +90,12 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             let mut legacy = std::pin::pin!(initialize(connection));
             tokio::select! {
                 biased;
-                answer = &mut probe => match judge(connection, answer).await? {
-                    Verdict::Modern(found) => Ok(modern(connection, found)),
-                    Verdict::Legacy => Ok(legacy.await?),
+                answer = &mut probe => match answer {
+                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) => Err(Refusal::Respawn),
+                    answer => match judge(connection, answer)? {
+                        Verdict::Modern(found) => Ok(modern(connection, found)),
+                        Verdict::Legacy => Ok(legacy.await?),
+                    },
                 },
                 session = &mut legacy => Ok(session?),
             }
@@ -101,7 +104,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
 }
 
 /// What the answer to `server/discover` says about the server.
-async fn judge(connection: &Arc<Connection>, answer: Result<Box<RawValue>, NoResult>) -> Result<Verdict, ToolError> {
+fn judge(connection: &Arc<Connection>, answer: Result<Box<RawValue>, NoResult>) -> Result<Verdict, ToolError> {
     match answer {
         Ok(result) => {
             // Anything else comes from a server that answers every method with something.
@@ -120,8 +123,8 @@ async fn judge(connection: &Arc<Connection>, answer: Result<Box<RawValue>, NoRes
             Err(refused(connection, &format!("refuses this client: {message} (code {code})")))
         }
         Err(NoResult::Error { .. }) => Ok(Verdict::Legacy),
-        Err(NoResult::Gone(failure)) => Err(failure.into()),
-        Err(NoResult::TimedOut(_) | NoResult::Cancelled | NoResult::Blocked) => Ok(Verdict::Legacy),
+        Err(NoResult::Gone(failure) | NoResult::NotSent(failure)) => Err(failure.into()),
+        Err(NoResult::TimedOut(_) | NoResult::Cancelled { .. } | NoResult::Blocked) => Ok(Verdict::Legacy),
     }
 }
 
@@ -176,7 +179,7 @@ fn unknown_version(connection: &Connection, version: &str) -> ToolError {
         "MCP server `{}` speaks protocol version {version}, which this client does not know. It knows {MODERN}, {known}. Use another version of the server or of this package.",
         connection.namespace
     );
-    ToolError::new(ErrorCode::ConnectionFailed, message)
+    ToolError::new(ErrorCode::ConnectionFailed, connection.redactor.redact(&message))
 }
 
 fn refused(connection: &Connection, what: &str) -> ToolError {
@@ -187,5 +190,5 @@ fn refused(connection: &Connection, what: &str) -> ToolError {
         connection.collector.hint(),
         connection.stderr_note()
     );
-    ToolError::new(ErrorCode::ConnectionFailed, message)
+    ToolError::new(ErrorCode::ConnectionFailed, connection.redactor.redact(&message))
 }

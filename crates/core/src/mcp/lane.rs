@@ -60,12 +60,14 @@ impl Reply {
 pub(super) enum NoResult {
     /// The server answered with an error.
     Error { code: i64, message: String },
-    /// The connection ended, or had ended before.
+    /// The connection ended while the answer was waited for.
     Gone(Failure),
+    /// The connection had ended before.
+    NotSent(Failure),
     /// No answer within the time, which is given.
     TimedOut(Duration),
-    /// The caller gave up.
-    Cancelled,
+    /// The caller gave up, before or after the request was sent.
+    Cancelled { sent: bool },
     /// The server does not read what it is sent.
     Blocked,
 }
@@ -241,7 +243,10 @@ impl Drop for Waiting<'_> {
 
 /// Sends a request and waits for what comes back.
 pub(super) async fn request(connection: &Connection, request: Request<'_>) -> Result<Box<RawValue>, NoResult> {
-    let (id, mut reply, clock) = connection.lane.enter(&request).map_err(NoResult::Gone)?;
+    if request.cancelled.is_cancelled() {
+        return Err(NoResult::Cancelled { sent: false });
+    }
+    let (id, mut reply, clock) = connection.lane.enter(&request).map_err(NoResult::NotSent)?;
     let mut waiting = Waiting { connection, id, reason: "the caller does not wait any more", quiet: request.quiet };
     let Request { method, members, meta, .. } = &request;
     let comma = if members.is_empty() { "" } else { "," };
@@ -271,7 +276,7 @@ pub(super) async fn request(connection: &Connection, request: Request<'_>) -> Re
         },
         () = request.cancelled.cancelled() => {
             waiting.reason = "cancelled by the caller";
-            Err(NoResult::Cancelled)
+            Err(NoResult::Cancelled { sent: true })
         }
         () = clock.expired() => {
             waiting.reason = "timeout";

@@ -7,6 +7,7 @@ use super::stderr::Redactor;
 use super::supervise::supervise;
 use crate::error::{ErrorCode, ToolError};
 use crate::process::{ChildProcess, SpawnOptions};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Owns a running server: dropping it kills the server's process group.
@@ -35,7 +36,8 @@ impl Server {
         .map_err(|error| ToolError { message: format!("MCP server `{}`: {}", options.namespace, error.message), ..error })?;
         let process_id = child.id();
         let redactor = Redactor::new(options.env.iter().map(|(_, value)| value.as_str()));
-        let program = options.command.escape_debug().to_string();
+        // Where it lies on this machine is nothing that a model should read.
+        let program = Path::new(&options.command).file_name().unwrap_or_default().to_string_lossy().escape_debug().to_string();
         let connection = Arc::new(Connection::new(options.namespace.clone(), program, child.group(), redactor));
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.take_stdin(), child.take_stdout(), child.take_stderr()) else {
             return Err(ToolError::new(ErrorCode::ConnectionFailed, "The pipes to the server are missing."));

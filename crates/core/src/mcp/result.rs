@@ -87,7 +87,8 @@ pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
             format!("MCP server `{server}` answered with an error: {message} (code {code})"),
             true,
         ),
-        NoResult::Gone(gone) => ToolResponse::failed(gone.code, gone.message, gone.code != ErrorCode::Closed),
+        NoResult::Gone(gone) => ToolResponse::failed(gone.code, gone.message, true),
+        NoResult::NotSent(gone) => ToolResponse::failed(gone.code, gone.message, false),
         NoResult::TimedOut(after) => {
             let text = format!(
                 "MCP server `{server}` did not answer within {:.1} s. The call was cancelled; it may have had effects.",
@@ -95,8 +96,8 @@ pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
             );
             ToolResponse::failed(ErrorCode::Timeout, text, true)
         }
-        NoResult::Cancelled => {
-            ToolResponse::failed(ErrorCode::Cancelled, format!("The call of MCP server `{server}` was cancelled."), true)
+        NoResult::Cancelled { sent } => {
+            ToolResponse::failed(ErrorCode::Cancelled, format!("The call of MCP server `{server}` was cancelled."), sent)
         }
         NoResult::Blocked => {
             let text =

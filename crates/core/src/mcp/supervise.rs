@@ -6,6 +6,7 @@ use crate::error::ErrorCode;
 use crate::process::ChildProcess;
 use std::process::ExitStatus;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -16,6 +17,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// For the rest of the standard error, which something that left the group may hold open.
 const LAST_ERRORS: Duration = Duration::from_millis(200);
+
+/// Nobody waits for ever, also when the runtime ends and drops the task that would have told.
+struct Finish(Arc<Connection>);
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        let message = format!("The connection to MCP server `{}` ended with the runtime that served it. Connect again.", self.0.namespace);
+        self.0.fail(ErrorCode::ConnectionFailed, message);
+        self.0.finished.cancel();
+    }
+}
 
 enum Event {
     Closing,
@@ -32,8 +44,7 @@ pub(super) async fn supervise(
     mut errors: JoinHandle<()>,
     cap: usize,
 ) {
-    // Also when the runtime drops this task.
-    let _finished = connection.finished.clone().drop_guard();
+    let _finish = Finish(connection.clone());
     let event = tokio::select! {
         biased;
         () = connection.closing.cancelled() => Event::Closing,
@@ -43,6 +54,7 @@ pub(super) async fn supervise(
     };
     let mut patience = PATIENCE;
     match event {
+        Event::Closing if connection.hurry.load(Ordering::Relaxed) => patience = Duration::ZERO,
         Event::Closing => {}
         Event::Output(End::TooLarge) => {
             fail_too_large(&connection, cap);
