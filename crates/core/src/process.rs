@@ -138,15 +138,20 @@ impl ChildProcess {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        let reliable = table::exits_are_reported();
-        let status = loop {
+        let status = self.exited(table::exits_are_reported()).await?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    async fn exited(&mut self, reliable: bool) -> io::Result<ExitStatus> {
+        loop {
             let exited = wait_locked(&mut self.child, self.group.serial);
             if reliable {
-                break exited.await?;
+                return exited.await;
             }
             // A host that shares the process (libuv) may take over SIGCHLD, and then tokio is never told.
             match timeout(POLL, exited).await {
-                Ok(status) => break status?,
+                Ok(status) => return status,
                 Err(_) => {
                     if let Some(status) = table::locked(|table| {
                         let status = self.child.try_wait();
@@ -155,13 +160,11 @@ impl ChildProcess {
                         }
                         status
                     })? {
-                        break status;
+                        return Ok(status);
                     }
                 }
             }
-        };
-        self.status = Some(status);
-        Ok(status)
+        }
     }
 
     /// Ends the child and its whole group: waits `patience` for the child to exit by itself, then asks the group to end and waits `grace`,
@@ -293,4 +296,57 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
         },
     };
     ToolError::new(ErrorCode::ConnectionFailed, message)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, owner: u64) -> ChildProcess {
+        let options = SpawnOptions {
+            program: "sh".to_owned(),
+            args: vec!["-c".to_owned(), script.to_owned()],
+            env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+            cwd: None,
+            owner,
+        };
+        ChildProcess::spawn(&options).expect("starts")
+    }
+
+    #[tokio::test]
+    async fn an_exit_is_seen_whether_the_system_reports_it_or_not() {
+        for reliable in [true, false] {
+            let mut child = shell("exit 7", 0);
+            assert!(child.group().is_alive());
+            assert_eq!(child.exited(reliable).await.expect("status").code(), Some(7));
+            assert!(!child.group().is_alive(), "an empty group is not in the table");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_group_is_in_the_table_until_its_last_process_is_gone() {
+        let mut child = shell("sleep 600 & exit 0", 0);
+        child.wait().await.expect("status");
+        assert!(child.group().is_alive() && table::has_living_member(child.id()));
+        child.shutdown(Duration::ZERO, Duration::from_secs(5)).await;
+        assert!(!child.group().is_alive() && !table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn a_group_that_ignores_the_request_to_end_is_killed() {
+        let mut child = shell("trap '' TERM; sleep 600 & while :; do sleep 600; done", 0);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+        assert!(!table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn killing_by_owner_leaves_the_others() {
+        let (mut one, other) = (shell("sleep 600", u64::MAX), shell("sleep 600", u64::MAX - 1));
+        kill_all(u64::MAX);
+        one.wait().await.expect("status");
+        assert!(table::has_living_member(other.id()));
+        drop(other);
+    }
 }

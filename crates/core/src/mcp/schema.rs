@@ -9,6 +9,14 @@ const MAX_DEPTH: usize = 32;
 const MAX_NODES: usize = 4096;
 const MAX_PROPERTIES: usize = 512;
 
+/// Parts of the names of the dialects whose metaschemas are at hand.
+const DIALECTS: [&str; 5] = [
+    "json-schema.org/draft-04/schema",
+    "json-schema.org/draft-06/schema",
+    "json-schema.org/draft-07/schema",
+    "json-schema.org/draft/2019-09/schema",
+    "json-schema.org/draft/2020-12/schema",
+];
 /// Keywords whose value maps names of the server's choice to schemas.
 const MAPS: [&str; 6] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose value is data, which is compared with arguments and must stay as it is.
@@ -56,7 +64,7 @@ pub(super) fn prepare(raw: Option<&RawValue>, max_desc_chars: usize) -> Result<V
 /// be used is found out only then.
 fn check_against_metaschema(schema: &Value) -> Result<(), String> {
     // A dialect nobody knows is read as the newest one.
-    let known = schema.get("$schema").and_then(Value::as_str).is_none_or(|uri| uri.contains("json-schema.org/"));
+    let known = schema.get("$schema").and_then(Value::as_str).is_none_or(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)));
     if !known {
         return Ok(());
     }
@@ -161,6 +169,9 @@ mod tests {
             r#"{"$schema":"http://json-schema.org/draft-07/schema#"}"#,
             r#"{"$schema":"https://example.com/own"}"#,
             r#"{"$id":"https://example.com/own"}"#,
+            r#"{"$schema":"https://json-schema.org/draft/next/schema"}"#,
+            r#"{"$schema":"http://json-schema.org/draft-04/schema#"}"#,
+            r##"{"properties":{"a":{"$ref":"#/$defs/absent"}}}"##,
             r#"{"enum":[]}"#,
             &nested(14),
         ] {
