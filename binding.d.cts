@@ -17,6 +17,24 @@ export declare class CancelSource {
   cancel(): void
 }
 
+/** A connection to one server. */
+export declare class NativeMcpClient {
+  /** `ready`, `degraded` when the server went away, `closed`. */
+  get state(): string
+  /** The server's process id. */
+  get processId(): number
+  /** The revision of the protocol in use. */
+  get protocolVersion(): string
+  /** The end of the server's standard error, cleaned. */
+  diagnostics(): string
+  /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
+  listTools(token: number): void
+  /** A tool of this server. */
+  tool(name: string, remoteName: string, description: string, inputSchema: string, requiresConfirmation: boolean): NativeTool
+  /** Ends the server. */
+  close(token: number): void
+}
+
 /** Allow and deny lists by name and origin. */
 export declare class NativePermissions {
   /** From the rules as JSON. */
@@ -111,7 +129,7 @@ export declare class NativeTool {
   /** Runs the body outside any registry, where it does not wait: no permission, no confirmation, no bound. */
   runNow(arguments: string): string | null
   /** The same, for a body that waits. */
-  run(token: number, arguments: string, callId: string, cancel?: CancelSource | undefined | null): void
+  run(token: number, arguments: string, callId: string, timeoutMs: number | undefined | null, cancel: CancelSource): void
 }
 
 /** JavaScript's answer to a question. Answers to questions that nobody waits for have no effect. */
@@ -123,11 +141,34 @@ export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 /** The calculator. */
 export declare function calculatorTool(prompts: NativePrompts): NativeTool
 
+/** Connects; the client is then taken with `takeMcpClient`. */
+export declare function connectMcp(token: number, options: McpOptions): void
+
 /** Every error code, for the TypeScript side to compare its list with. */
 export declare function errorCodes(): Array<string>
 
 /** Kills the children of this environment; for the `exit` event, where nothing can be awaited. */
 export declare function killChildren(): void
+
+/** How to start a server. */
+export interface McpOptions {
+  /** Prefix of names, and origin. */
+  namespace: string
+  /** The program. */
+  command: string
+  /** Its arguments. */
+  args: Array<string>
+  /** Its own variables. */
+  env: Record<string, string>
+  /** Its folder. */
+  cwd?: string
+  /** Whether calls ask. */
+  requiresConfirmation: boolean
+  /** Code points kept of a description. */
+  maxDescChars?: number
+  /** Limit for a start and for each request in milliseconds; none when absent. */
+  timeoutMs?: number
+}
 
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
@@ -147,6 +188,12 @@ export declare function sanitizeToolName(name: string): string
 
 /** Connects this environment. Called once, when the module is loaded. */
 export declare function setDispatcher(callback: (message: number, token: number, payload: string) => void): void
+
+/** Splits a command line as a shell would, without running one. */
+export declare function splitCommandLine(command: string): Array<string>
+
+/** Takes the client that `connectMcp` made under a token. */
+export declare function takeMcpClient(token: number): NativeMcpClient
 
 /** One tool as JavaScript describes it. */
 export interface ToolDefinition {

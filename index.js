@@ -1,6 +1,7 @@
 export { CalculatorTool } from './dist/calculator.js'
 export { PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
+export { MCPClient, MCPTool } from './dist/mcp.js'
 export { ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export { ToolRegistry } from './dist/registry.js'

@@ -1,18 +1,29 @@
-// Builds the addon and the TypeScript. `--release` for the optimised addon; without it a debug one.
-import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+// Builds the addon and the TypeScript. `--release` for the optimised addon, `--ts` for the TypeScript alone; else a debug addon.
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ROOT, bin, run } from './run.mjs'
 
-const release = process.argv.includes('--release')
+const ADDON = ['build', '--platform', '--js', 'binding.cjs', '--dts', 'binding.d.cts', '--no-const-enum']
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (error) throw error
-  if (status !== 0) process.exit(status ?? 1)
+/** `addon` is `release`, `debug` or `none`; progress goes to standard error. */
+export function build({ addon, quiet = false }) {
+  if (addon !== 'none') {
+    console.error(`building the ${addon} addon…${addon === 'release' ? ' (the first time takes several minutes)' : ''}`)
+    run(bin('napi'), [...ADDON, ...(addon === 'release' ? ['--release'] : [])], { quiet })
+  }
+  console.error('building the TypeScript…')
+  // Into another folder first: a failed build leaves the last good one in place.
+  const made = join(ROOT, 'target', 'dist')
+  const dist = join(ROOT, 'dist')
+  rmSync(made, { recursive: true, force: true })
+  mkdirSync(made, { recursive: true })
+  run(bin('tsc'), ['-p', 'tsconfig.json', '--outDir', made], { quiet })
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(made, dist)
 }
 
-const addon = ['napi', 'build', '--platform', '--js', 'binding.cjs', '--dts', 'binding.d.cts', '--no-const-enum']
-console.log(`building the ${release ? 'release' : 'debug'} addon…${release ? ' (the first time takes several minutes)' : ''}`)
-run('npx', ['--no-install', ...addon, ...(release ? ['--release'] : [])])
-console.log('building the TypeScript…')
-rmSync('dist', { recursive: true, force: true })
-run('npx', ['--no-install', 'tsc', '-p', 'tsconfig.json'])
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const only = process.argv.includes('--ts')
+  build({ addon: only ? 'none' : process.argv.includes('--release') ? 'release' : 'debug' })
+}

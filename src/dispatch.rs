@@ -7,6 +7,7 @@
 
 use crate::environment;
 use crate::error;
+use futures_util::FutureExt;
 use napi::bindgen_prelude::{FnArgs, Function, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};
@@ -18,9 +19,9 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use toolbolt_core::error::{ErrorCode, ToolError};
+use toolbolt_core::mcp::McpClient;
 use toolbolt_core::tool::Progress;
 
 /// What a message is about; TypeScript has the same list.
@@ -48,6 +49,8 @@ pub(crate) struct Dispatcher {
     owner: u64,
     callback: Callback,
     answers: Mutex<HashMap<u32, oneshot::Sender<String>>>,
+    /// Clients that are connected and not yet taken by JavaScript.
+    clients: Mutex<HashMap<u32, Arc<McpClient>>>,
     next_question: AtomicU32,
     operations: Arc<AtomicUsize>,
     thread: std::thread::ThreadId,
@@ -79,9 +82,18 @@ impl Dispatcher {
         answer
     }
 
+    pub(crate) fn keep_client(&self, token: u32, client: Arc<McpClient>) {
+        self.clients.lock().insert(token, client);
+    }
+
+    pub(crate) fn take_client(&self, token: u32) -> Option<Arc<McpClient>> {
+        self.clients.lock().remove(&token)
+    }
+
     /// Fails every open question.
     pub(crate) fn close(&self) {
         self.answers.lock().clear();
+        self.clients.lock().clear();
     }
 
     pub(crate) fn progress(self: &Arc<Self>, token: u32) -> Arc<dyn Fn(Progress) + Send + Sync> {
@@ -99,21 +111,19 @@ pub fn set_dispatcher(env: Env, callback: Function<'_, Arguments, ()>) -> Result
     let operations = Arc::new(AtomicUsize::new(0));
     environment::open(&env, |owner| {
         let counter = Arc::clone(&operations);
-        let callback = callback
-            .build_threadsafe_function::<Arguments>()
-            .weak::<true>()
-            .build_callback(move |context| {
-                let arguments: &Arguments = &context.value;
-                let settles = arguments.data.0 == Message::Resolved as u32 || arguments.data.0 == Message::Rejected as u32;
-                if settles && counter.fetch_sub(1, Ordering::AcqRel) == 1 {
-                    keep_alive(&context.env, false);
-                }
-                Ok(context.value)
-            })?;
+        let callback = callback.build_threadsafe_function::<Arguments>().weak::<true>().build_callback(move |context| {
+            let arguments: &Arguments = &context.value;
+            let settles = arguments.data.0 == Message::Resolved as u32 || arguments.data.0 == Message::Rejected as u32;
+            if settles && counter.fetch_sub(1, Ordering::AcqRel) == 1 {
+                keep_alive(&context.env, false);
+            }
+            Ok(context.value)
+        })?;
         Ok(Arc::new(Dispatcher {
             owner,
             callback,
             answers: Mutex::default(),
+            clients: Mutex::default(),
             next_question: AtomicU32::new(0),
             operations: Arc::clone(&operations),
             thread: std::thread::current().id(),

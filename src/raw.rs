@@ -30,7 +30,14 @@ pub fn register(exports: Object<'_>, env: Env) -> Result<()> {
         let mut function = ptr::null_mut();
         // SAFETY: `env` is live, `name` outlives the call and its length is given, `function` is a valid place for the result.
         let created = unsafe {
-            sys::napi_create_function(env.raw(), name.as_ptr().cast(), name.len() as isize, Some(callback), ptr::null_mut(), &raw mut function)
+            sys::napi_create_function(
+                env.raw(),
+                name.as_ptr().cast(),
+                name.len() as isize,
+                Some(callback),
+                ptr::null_mut(),
+                &raw mut function,
+            )
         };
         napi::check_status!(created)?;
         let key = std::ffi::CString::new(name)?;
@@ -82,7 +89,13 @@ impl<const N: usize> Call<N> {
         let mut written = 0;
         // SAFETY: the buffer has room for `capacity` bytes, of which at most that many are written, the NUL included.
         let status = unsafe {
-            sys::napi_get_value_string_utf8(self.env, self.arguments[index], buffer.as_mut_ptr().cast(), buffer.capacity(), &raw mut written)
+            sys::napi_get_value_string_utf8(
+                self.env,
+                self.arguments[index],
+                buffer.as_mut_ptr().cast(),
+                buffer.capacity(),
+                &raw mut written,
+            )
         };
         if status != sys::Status::napi_ok || written >= buffer.capacity() {
             return None;
@@ -97,7 +110,9 @@ impl<const N: usize> Call<N> {
         let mut buffer = vec![0u16; units + 1];
         let mut written = 0;
         // SAFETY: the buffer holds `units + 1` units, the NUL included.
-        let status = unsafe { sys::napi_get_value_string_utf16(self.env, self.arguments[index], buffer.as_mut_ptr(), buffer.len(), &raw mut written) };
+        let status = unsafe {
+            sys::napi_get_value_string_utf16(self.env, self.arguments[index], buffer.as_mut_ptr(), buffer.len(), &raw mut written)
+        };
         (status == sys::Status::napi_ok).then(|| String::from_utf16_lossy(&buffer[..written.min(units)]))
     }
 

@@ -5,8 +5,8 @@ use crate::environment;
 use crate::error::{misuse, to_js};
 use crate::policy::{NativePermissions, NativePrompts};
 use crate::tools::{CancelSource, NativeTool, context};
-use futures_util::future::BoxFuture;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
@@ -19,8 +19,8 @@ use std::time::Duration;
 use toolbolt_core::confirm::Rejection;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::event::{Event, Recorder};
-use toolbolt_core::execute::{self, ConfirmRequest, Host, Request};
 use toolbolt_core::exact;
+use toolbolt_core::execute::{self, ConfirmRequest, Host, Request};
 use toolbolt_core::gate::{Answer, Begun, Finished, Gate, Limits, Outcome, Ticket, ToolRef};
 use toolbolt_core::registry::{Body, Definition, Validation};
 use toolbolt_core::tool::{CallContext, PerCall};
@@ -245,7 +245,8 @@ impl NativeRegistry {
     pub fn run(&self, env: Env, token: u32, ticket: f64, call_id: String, timeout_ms: Option<f64>, cancel: &CancelSource) -> Result<()> {
         let (gate, ticket, cancelled) = (Arc::clone(&self.gate), self.ticket(ticket), cancel.inner.clone());
         dispatch::start(&env, token, move |dispatcher| async move {
-            let finished = execute::run(&gate, ticket, duration(timeout_ms), context(&dispatcher, token, &call_id, cancelled)).await?;
+            let context = context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled);
+            let finished = execute::run(&gate, ticket, context).await?;
             finished_json(&finished).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
         })
     }
@@ -256,7 +257,7 @@ impl NativeRegistry {
         let (gate, index, cancelled) = (Arc::clone(&self.gate), self.index, cancel.inner.clone());
         dispatch::start(&env, token, move |dispatcher| async move {
             let host: Arc<dyn Host> = Arc::new(JsHost { dispatcher: Arc::clone(&dispatcher), gate: index });
-            let request = Request { name, arguments, timeout: None, context: context(&dispatcher, token, &call_id, cancelled) };
+            let request = Request { name, arguments, context: context(&dispatcher, token, &call_id, None, cancelled) };
             execute::execute(&gate, &host, request).await
         })
     }
@@ -364,7 +365,7 @@ fn per_call(number: u32) -> Result<PerCall> {
     }
 }
 
-fn duration(milliseconds: Option<f64>) -> Option<Duration> {
+pub(crate) fn duration(milliseconds: Option<f64>) -> Option<Duration> {
     milliseconds.and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
 }
 
@@ -393,4 +394,3 @@ fn to_text(value: &impl serde::Serialize) -> Result<String> {
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| misuse(&error.to_string()))
 }
-

@@ -4,11 +4,12 @@
 
 use crate::dispatch::{self, Dispatcher};
 use crate::policy::NativePrompts;
-use crate::registry::finished_json;
+use crate::registry::{duration, finished_json};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::builtin::calculator::{self, CalculatorTool};
 use toolbolt_core::error::{ErrorCode, ToolError};
@@ -69,12 +70,20 @@ impl NativeTool {
 
     /// The same, for a body that waits.
     #[napi(catch_unwind)]
-    pub fn run(&self, env: Env, token: u32, arguments: String, call_id: String, cancel: Option<&CancelSource>) -> Result<()> {
+    pub fn run(
+        &self,
+        env: Env,
+        token: u32,
+        arguments: String,
+        call_id: String,
+        timeout_ms: Option<f64>,
+        cancel: &CancelSource,
+    ) -> Result<()> {
         let body = Arc::clone(&self.body);
-        let cancelled = cancel.map(|source| source.inner.clone()).unwrap_or_default();
+        let cancelled = cancel.inner.clone();
         dispatch::start(&env, token, move |dispatcher| async move {
             let response = match read(&arguments) {
-                Some(arguments) => body.run(arguments, context(&dispatcher, token, &call_id, cancelled)).await,
+                Some(arguments) => body.run(arguments, context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled)).await,
                 None => unreadable(),
             };
             finished_json(&alone(response)).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
@@ -104,8 +113,14 @@ impl CancelSource {
     }
 }
 
-pub(crate) fn context(dispatcher: &Arc<Dispatcher>, token: u32, call_id: &str, cancelled: CancellationToken) -> CallContext {
-    CallContext { call_id: Arc::from(call_id), cancelled, on_progress: Some(dispatcher.progress(token)) }
+pub(crate) fn context(
+    dispatcher: &Arc<Dispatcher>,
+    token: u32,
+    call_id: &str,
+    timeout: Option<Duration>,
+    cancelled: CancellationToken,
+) -> CallContext {
+    CallContext { call_id: Arc::from(call_id), cancelled, timeout, on_progress: Some(dispatcher.progress(token)) }
 }
 
 fn read(text: &str) -> Option<Arguments> {

@@ -10,7 +10,7 @@ export type Binding = typeof Generated & {
   finish(gate: number, ticket: number, status: number, text: string, dataBytes: number): undefined | string | null
 }
 
-export type { NativePermissions, NativePrompts, NativeRegistry, NativeTool } from '../binding.cjs'
+export type { NativeMcpClient, NativePermissions, NativePrompts, NativeRegistry, NativeTool } from '../binding.cjs'
 
 function load(): Binding {
   const require = createRequire(import.meta.url)

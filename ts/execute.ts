@@ -6,7 +6,8 @@ import type { Inner } from './entry.js'
 import { ToolError } from './errors.js'
 import type { ToolResponse } from './response.js'
 import type { StandardResult } from './schema.js'
-import type { ExecuteOptions, Progress } from './types.js'
+import { readProgress } from './native-tool.js'
+import type { ExecuteOptions } from './types.js'
 import type { Waited } from './wait.js'
 
 /** Runs a call through the gate. */
@@ -111,17 +112,13 @@ async function runNative(call: Call, inner: Inner, options: ExecuteOptions | und
   inner.closers.add(stop)
   options?.signal?.addEventListener('abort', stop, { once: true })
   try {
-    const limitMs = limitOf(call, options)
+    // The core knows the limits of registry and tool; only what somebody asked for is passed on.
+    const limitMs = isExplicit(call, options) ? (limitOf(call, options) ?? Number.MAX_SAFE_INTEGER) : undefined
     call.endNative(await operation(token => { call.runNative(token, limitMs, cancel) }, update => { call.progress(readProgress(update)) }))
   } finally {
     inner.closers.delete(stop)
     options?.signal?.removeEventListener('abort', stop)
   }
-}
-
-export function readProgress(update: string): Progress {
-  const { progress, total, message } = JSON.parse(update)
-  return { progress, ...(total == null ? {} : { total }), ...(message == null ? {} : { message }) }
 }
 
 function limitOf(call: Call, options: ExecuteOptions | undefined): number | undefined {

@@ -3,7 +3,7 @@ import { type NativeTool, binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { type ToolResponse, fromFinished } from './response.js'
 import { Tool } from './tool.js'
-import type { ToolContext } from './types.js'
+import type { Progress, ToolContext } from './types.js'
 
 interface Backing {
   readonly native: NativeTool
@@ -40,17 +40,35 @@ export function runNow(tool: Tool, args: unknown): ToolResponse<any> {
   return fromFinished(response, '')
 }
 
+/** What a call outside any registry can be told. */
+export interface LooseCall {
+  readonly context?: ToolContext | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+  readonly onProgress?: ((update: Progress) => void) | undefined
+}
+
 /** Runs a body outside any registry. */
-export async function runNative(tool: Tool, args: unknown, context: ToolContext | undefined): Promise<ToolResponse<any>> {
+export async function runNative(tool: Tool, args: unknown, call: LooseCall): Promise<ToolResponse<any>> {
+  const { context } = call
+  const signal = call.signal ?? context?.signal
+  const report = call.onProgress ?? ((update: Progress) => { context?.progress(update) })
+  const callId = context?.callId ?? ''
   const cancel = new binding.CancelSource()
   const stop = () => { cancel.cancel() }
-  context?.signal.addEventListener('abort', stop, { once: true })
-  if (context?.signal.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
   try {
-    const text = JSON.stringify(args)
-    return fromFinished(await operation(token => { native(tool).run(token, text, context?.callId ?? '', cancel) }, update => { context?.progress(JSON.parse(update)) }), context?.callId ?? '')
+    const text = typeof args === 'string' ? args : JSON.stringify(args)
+    const started = (token: number) => { native(tool).run(token, text, callId, call.timeoutMs ?? null, cancel) }
+    return fromFinished(await operation(started, update => { report(readProgress(update)) }), callId)
   } finally {
-    context?.signal.removeEventListener('abort', stop)
+    signal?.removeEventListener('abort', stop)
   }
 }
 
+/** Progress as the core writes it. */
+export function readProgress(update: string): Progress {
+  const { progress, total, message } = JSON.parse(update)
+  return { progress, ...(total == null ? {} : { total }), ...(message == null ? {} : { message }) }
+}

@@ -3,8 +3,8 @@
 //! A preview never hides anything silently: what does not fit is counted, measured and hashed, and every character that would be
 //! invisible or move the cursor is spelled out. Line feeds inside a value are spelled out too, so every line is one of ours.
 
-use crate::redact::redact_text;
 use crate::prompts::PromptRegistry;
+use crate::redact::redact_text;
 use crate::sanitize::{clean_text, cut, push_visible, visible};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

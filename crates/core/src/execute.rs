@@ -41,9 +41,7 @@ pub struct Request {
     pub name: String,
     /// The arguments as JSON text.
     pub arguments: String,
-    /// Limit for the body; the tool's or the gate's when absent.
-    pub timeout: Option<Duration>,
-    /// Cancellation, progress and the call's id.
+    /// Cancellation, limit, progress and the call's id.
     pub context: CallContext,
 }
 
@@ -52,7 +50,8 @@ pub struct Request {
 /// # Errors
 /// `CLOSED` once the gate is closed, and what the host reports of itself.
 pub async fn execute(gate: &Arc<Gate>, host: &Arc<dyn Host>, request: Request) -> Result<String, ToolError> {
-    let in_host = gate.with_registry(|registry| registry.get(&request.name).is_some_and(|entry| matches!(entry.definition.body, Body::Host)));
+    let in_host =
+        gate.with_registry(|registry| registry.get(&request.name).is_some_and(|entry| matches!(entry.definition.body, Body::Host)));
     if in_host {
         return host.execute(&request.name, &request.arguments, &request.context).await;
     }
@@ -64,7 +63,7 @@ pub async fn execute(gate: &Arc<Gate>, host: &Arc<dyn Host>, request: Request) -
                     return to_json(&refused);
                 }
             }
-            run(gate, opened.ticket, request.timeout, request.context).await?
+            run(gate, opened.ticket, request.context).await?
         }
     };
     to_json(&finished)
@@ -89,14 +88,14 @@ async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &R
 ///
 /// # Errors
 /// `INVALID_OPTIONS` for a ticket that does not stand for a running call of a native tool.
-pub async fn run(gate: &Arc<Gate>, ticket: Ticket, timeout: Option<Duration>, context: CallContext) -> Result<Finished, ToolError> {
+pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Result<Finished, ToolError> {
     let arguments = gate.arguments(ticket)?;
     let entry = gate.entry(ticket)?;
     let Body::Native(tool) = &entry.definition.body else {
         return Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust"));
     };
     let external = tool.is_external_content(&arguments);
-    let limit = timeout.or_else(|| gate.timeout(&entry));
+    let limit = context.timeout.or_else(|| gate.timeout(&entry));
     let cancelled = context.cancelled.clone();
     let body = AssertUnwindSafe(Arc::clone(tool).run(arguments, context)).catch_unwind();
     let ended = tokio::select! {
@@ -142,5 +141,6 @@ async fn expire(limit: Option<Duration>) {
 }
 
 fn to_json(finished: &Finished) -> Result<String, ToolError> {
-    serde_json::to_string(finished).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, format!("the response has no JSON form: {error}")))
+    serde_json::to_string(finished)
+        .map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, format!("the response has no JSON form: {error}")))
 }

@@ -90,7 +90,12 @@ pub struct Gate {
 
 impl Gate {
     /// A gate without tools.
-    pub fn new(prompts: Arc<PromptRegistry>, limits: Limits, permissions: Option<Arc<Permissions>>, recorder: Option<Arc<dyn Recorder>>) -> Self {
+    pub fn new(
+        prompts: Arc<PromptRegistry>,
+        limits: Limits,
+        permissions: Option<Arc<Permissions>>,
+        recorder: Option<Arc<dyn Recorder>>,
+    ) -> Self {
         Self {
             registry: RwLock::default(),
             permissions: RwLock::new(permissions),
@@ -138,7 +143,10 @@ impl Gate {
 
     /// Whether the permissions let a tool be called, and so be shown.
     pub fn permits(&self, entry: &Entry) -> bool {
-        self.permissions.read().as_ref().is_none_or(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)).is_none())
+        self.permissions
+            .read()
+            .as_ref()
+            .is_none_or(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)).is_none())
     }
 
     /// The limit for the body of one call of this tool, unless the call brings its own.

@@ -5,8 +5,7 @@ use crate::name;
 use std::collections::HashSet;
 
 /// The lists as an app writes them. `None` means not set; an empty allow list allows nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[derive(serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rules {
     /// Names that may be called.

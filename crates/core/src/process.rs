@@ -1,4 +1,352 @@
-//! Child processes: spawning in a group, killing the group.
+//! Child processes: spawning in a group of their own, waiting, and killing the whole group.
+//!
+//! This is the only door to spawning. A program is started with the exact arguments given (no shell), with exactly the environment given,
+//! and as the leader of a new process group, so that whatever it starts in turn can be killed with it. A descendant that leaves the group
+//! (`setsid`) escapes; nothing portable prevents that.
+//!
+//! Every live group stands in one table of the process, so that a host which is about to end can kill its children without a runtime:
+//! see [`kill_all`] and [`kill_everything`].
+//!
+//! On systems other than Unix there are no process groups: the direct child is killed, its descendants are not, and the table stays empty.
 
-/// x
-pub fn kill_all(_owner: u64) {}
+#[cfg_attr(not(unix), path = "process/table_other.rs")]
+mod table;
+
+use crate::error::{ErrorCode, ToolError};
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+pub use table::{kill_all, kill_everything};
+
+/// How often an exit is looked for where the system does not tell reliably.
+const POLL: Duration = Duration::from_millis(50);
+/// For a killed process to be gone. Only one that hangs in the kernel takes longer.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// What to start.
+#[derive(Clone, Debug, Default)]
+pub struct SpawnOptions {
+    /// A path, or a name that is looked up in `PATH`.
+    pub program: String,
+    /// The arguments, each passed as it is.
+    pub args: Vec<String>,
+    /// The whole environment of the child: nothing is inherited.
+    pub env: Vec<(String, String)>,
+    /// The folder to start in; ours if not given.
+    pub cwd: Option<String>,
+    /// Which host environment starts it, for [`kill_all`].
+    pub owner: u64,
+}
+
+/// A handle to the process group of a child. It kills the group as long as any of it may be alive, and does nothing afterwards.
+#[derive(Clone, Debug)]
+pub struct Group {
+    serial: u64,
+}
+
+impl Group {
+    /// Kills every process of the group at once, without a runtime and without waiting.
+    pub fn kill(&self) {
+        table::kill(self.serial);
+    }
+
+    /// Asks every process of the group to end.
+    pub fn terminate(&self) {
+        table::terminate(self.serial);
+    }
+
+    /// Whether anything of the group may still be alive.
+    pub fn is_alive(&self) -> bool {
+        table::is_alive(self.serial)
+    }
+}
+
+/// A running child with piped standard streams. Dropping it kills its group.
+#[derive(Debug)]
+pub struct ChildProcess {
+    child: Child,
+    group: Group,
+    pid: u32,
+    status: Option<ExitStatus>,
+}
+
+impl ChildProcess {
+    /// Starts a program. Must be called within a tokio runtime that has I/O and time enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidOptions`] for a NUL byte or an impossible name of a variable, [`ErrorCode::ConnectionFailed`] where the system
+    /// refuses: the message names the program and the fix.
+    pub fn spawn(options: &SpawnOptions) -> Result<Self, ToolError> {
+        check(options)?;
+        let mut command = Command::new(find(options));
+        #[cfg(unix)]
+        command.arg0(&options.program);
+        command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(cwd) = &options.cwd {
+            command.current_dir(cwd);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        #[cfg(not(unix))]
+        command.kill_on_drop(true);
+        let child = command.spawn().map_err(|error| refused(options, &error))?;
+        // A child that was just started has not been waited for, so it has an id.
+        let pid = child.id().unwrap_or_default();
+        let serial = table::enter(pid, options.owner);
+        Ok(Self { child, group: Group { serial }, pid, status: None })
+    }
+
+    /// The process id of the child, which is also the id of its group.
+    pub fn id(&self) -> u32 {
+        self.pid
+    }
+
+    /// A handle that can kill the group from anywhere.
+    pub fn group(&self) -> Group {
+        self.group.clone()
+    }
+
+    /// The pipe to the child's standard input, once.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    /// The pipe from the child's standard output, once.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// The pipe from the child's standard error, once.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits until the child has exited. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot say, which does not happen to a child of ours.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let status = self.exited(table::exits_are_reported()).await?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    async fn exited(&mut self, reliable: bool) -> io::Result<ExitStatus> {
+        loop {
+            let exited = wait_locked(&mut self.child, self.group.serial);
+            if reliable {
+                return exited.await;
+            }
+            // A host that shares the process (libuv) may take over SIGCHLD, and then tokio is never told.
+            match timeout(POLL, exited).await {
+                Ok(status) => return status,
+                Err(_) => {
+                    if let Some(status) = table::locked(|table| {
+                        let status = self.child.try_wait();
+                        if matches!(status, Ok(Some(_))) {
+                            table.leader_gone(self.group.serial);
+                        }
+                        status
+                    })? {
+                        return Ok(status);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the child and its whole group: waits `patience` for the child to exit by itself, then asks the group to end and waits `grace`,
+    /// then kills what is left and sees it gone. Gives the exit status, if it became known.
+    pub async fn shutdown(&mut self, patience: Duration, grace: Duration) -> Option<ExitStatus> {
+        let mut status = timeout(patience, self.wait()).await.ok().and_then(Result::ok);
+        if self.group.is_alive() {
+            self.group.terminate();
+            let deadline = Instant::now() + grace;
+            if status.is_none() {
+                status = timeout(grace, self.wait()).await.ok().and_then(Result::ok);
+            }
+            // The leader may be gone while what it started is still ending.
+            self.outlive(deadline).await;
+        }
+        let killed = self.group.is_alive();
+        self.group.kill();
+        #[cfg(not(unix))]
+        drop(self.child.start_kill());
+        if status.is_none() {
+            status = timeout(LAST_WAIT, self.wait()).await.ok().and_then(Result::ok);
+        }
+        if killed {
+            self.outlive(Instant::now() + LAST_WAIT).await;
+        }
+        status
+    }
+
+    /// Waits until no process of the group is alive. A zombie whose parent does not collect it is dead for this purpose.
+    async fn outlive(&self, deadline: Instant) {
+        let pid = self.pid;
+        while Instant::now() < deadline && tokio::task::spawn_blocking(move || table::has_living_member(pid)).await.unwrap_or(false) {
+            sleep(POLL / 5).await;
+        }
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.group.kill();
+        table::forget(self.group.serial);
+    }
+}
+
+/// Waits for the exit while the table is locked at every look: the moment that frees the process id is then the moment that the table knows
+/// of it, and nobody can kill a stranger who got the same id.
+async fn wait_locked(child: &mut Child, serial: u64) -> io::Result<ExitStatus> {
+    let mut exited = std::pin::pin!(child.wait());
+    std::future::poll_fn(|context| {
+        table::locked(|table| match exited.as_mut().poll(context) {
+            Poll::Ready(status) => {
+                table.leader_gone(serial);
+                Poll::Ready(status)
+            }
+            Poll::Pending => Poll::Pending,
+        })
+    })
+    .await
+}
+
+fn check(options: &SpawnOptions) -> Result<(), ToolError> {
+    let invalid = |message: String| Err(ToolError::new(ErrorCode::InvalidOptions, message));
+    if options.program.is_empty() {
+        return invalid("The program to start has no name. Give a program.".to_owned());
+    }
+    if options.program.contains('\0') {
+        return invalid("The name of the program holds a NUL byte. Remove it.".to_owned());
+    }
+    if let Some(place) = options.args.iter().position(|arg| arg.contains('\0')) {
+        return invalid(format!("Argument {} of `{}` holds a NUL byte. Remove it.", place + 1, options.program));
+    }
+    if options.cwd.as_ref().is_some_and(|cwd| cwd.contains('\0')) {
+        return invalid(format!("The working folder for `{}` holds a NUL byte. Remove it.", options.program));
+    }
+    for (key, value) in &options.env {
+        if key.is_empty() || key.contains(['=', '\0']) {
+            return invalid(format!("{key:?} cannot be the name of an environment variable. Use a name without `=` and NUL."));
+        }
+        if value.contains('\0') {
+            return invalid(format!("The value of the environment variable `{key}` holds a NUL byte. Remove it."));
+        }
+    }
+    Ok(())
+}
+
+/// Where a name without a folder is found on the child's `PATH`. Left to the system, the look-up would copy our page tables for each child
+/// (`fork` in place of `posix_spawn`), which a large host feels. Relative folders of `PATH` are passed over.
+fn find(options: &SpawnOptions) -> PathBuf {
+    let name = PathBuf::from(&options.program);
+    if !cfg!(unix) || options.program.contains('/') {
+        return name;
+    }
+    let path = options.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .find(|file| may_execute(file))
+        .unwrap_or(name)
+}
+
+#[cfg(unix)]
+fn may_execute(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn may_execute(_file: &Path) -> bool {
+    false
+}
+
+fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
+    let program = options.program.escape_debug();
+    // The system's answer does not tell a missing folder from a missing program.
+    let message = match &options.cwd {
+        Some(cwd) if !Path::new(cwd).is_dir() => {
+            format!("`{program}` cannot be started: the working folder {cwd:?} does not exist. Create it or correct it.")
+        }
+        _ => match error.kind() {
+            io::ErrorKind::NotFound => {
+                format!(
+                    "The program `{program}` was not found. Install it (or the interpreter that its first line names), put its folder on PATH, or give its full path."
+                )
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("The program `{program}` may not be executed. Make it executable (chmod +x), or start it through its interpreter.")
+            }
+            _ => format!("The program `{program}` could not be started: {error}."),
+        },
+    };
+    ToolError::new(ErrorCode::ConnectionFailed, message)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, owner: u64) -> ChildProcess {
+        let options = SpawnOptions {
+            program: "sh".to_owned(),
+            args: vec!["-c".to_owned(), script.to_owned()],
+            env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+            cwd: None,
+            owner,
+        };
+        ChildProcess::spawn(&options).expect("starts")
+    }
+
+    #[tokio::test]
+    async fn an_exit_is_seen_whether_the_system_reports_it_or_not() {
+        for reliable in [true, false] {
+            let mut child = shell("exit 7", 0);
+            assert!(child.group().is_alive());
+            assert_eq!(child.exited(reliable).await.expect("status").code(), Some(7));
+            assert!(!child.group().is_alive(), "an empty group is not in the table");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_group_is_in_the_table_until_its_last_process_is_gone() {
+        let mut child = shell("sleep 600 & exit 0", 0);
+        child.wait().await.expect("status");
+        assert!(child.group().is_alive() && table::has_living_member(child.id()));
+        child.shutdown(Duration::ZERO, Duration::from_secs(5)).await;
+        assert!(!child.group().is_alive() && !table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn a_group_that_ignores_the_request_to_end_is_killed() {
+        let mut child = shell("trap '' TERM; sleep 600 & while :; do sleep 600; done", 0);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
+        assert!(!table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn killing_by_owner_leaves_the_others() {
+        let (mut one, other) = (shell("sleep 600", u64::MAX), shell("sleep 600", u64::MAX - 1));
+        kill_all(u64::MAX);
+        one.wait().await.expect("status");
+        assert!(table::has_living_member(other.id()));
+        drop(other);
+    }
+}

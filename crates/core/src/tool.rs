@@ -4,6 +4,7 @@ use crate::response::ToolResponse;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Whether something holds for every call, for none, or is asked per call.
@@ -45,6 +46,8 @@ pub struct CallContext {
     pub call_id: Arc<str>,
     /// Fires on a deadline or when the caller cancels; the body must stop its work.
     pub cancelled: CancellationToken,
+    /// The limit that the caller asked for, if any. The gate enforces it; a body that waits for others passes it on.
+    pub timeout: Option<Duration>,
     /// Receives progress, in order.
     pub on_progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }

@@ -191,7 +191,7 @@ fn ask(expression: &Value) -> ToolResponse {
     assert!(!tool.needs_confirmation(&arguments));
     assert!(!tool.is_external_content(&arguments));
     let now = tool.run_now(&arguments).expect("it never waits");
-    let context = CallContext { call_id: "1".into(), cancelled: CancellationToken::new(), on_progress: None };
+    let context = CallContext { call_id: "1".into(), cancelled: CancellationToken::new(), timeout: None, on_progress: None };
     let later = futures_util::FutureExt::now_or_never(tool.run(arguments, context)).expect("it never waits");
     assert_eq!(serde_json::to_string(&now).unwrap(), serde_json::to_string(&later).unwrap());
     now

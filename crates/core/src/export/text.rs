@@ -52,5 +52,9 @@ fn parameter(gate: &Gate, name: &str, property: &Value, required: bool) -> Strin
 
 /// A line break in a foreign description would let it write lines of its own.
 fn one_line(text: &str) -> String {
-    if text.contains(['\n', '\r']) { text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ") } else { text.to_owned() }
+    if text.contains(['\n', '\r']) {
+        text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    } else {
+        text.to_owned()
+    }
 }

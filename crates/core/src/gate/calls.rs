@@ -90,7 +90,12 @@ impl Calls {
                 self.slots.push(Slot::default());
                 self.slots.len() - 1
             }
-            None => return Err(ToolError::new(ErrorCode::InvalidOptions, format!("more than {MAX_CALLS} calls are under way; await some first"))),
+            None => {
+                return Err(ToolError::new(
+                    ErrorCode::InvalidOptions,
+                    format!("more than {MAX_CALLS} calls are under way; await some first"),
+                ));
+            }
         };
         let slot = &mut self.slots[index];
         slot.call = Some(call);

@@ -1,7 +1,7 @@
 //! Steps 6 and 8: what a body gave back is bounded and recorded.
 
-use super::calls::{self, Call, Stage, Ticket};
 use super::Gate;
+use super::calls::{self, Call, Stage, Ticket};
 use crate::error::{ErrorCode, ToolError};
 use crate::event::{Event, EventKind};
 use crate::redact::redact_text;
@@ -149,7 +149,8 @@ impl Gate {
 
     fn bound(&self, entry: &Entry, status: Status, text: &str, data_bytes: usize) -> Verdict {
         let limit = entry.max_text_chars(self.limits.max_text_chars);
-        let cut = sanitize::cut(text, limit).map(|kept| format!("{kept}{}", self.prompts.text("tool.truncated", &[("max", &limit.to_string())])));
+        let cut =
+            sanitize::cut(text, limit).map(|kept| format!("{kept}{}", self.prompts.text("tool.truncated", &[("max", &limit.to_string())])));
         let drop_data = data_bytes > MAX_DATA_BYTES;
         if cut.is_none() && !drop_data {
             return Verdict::Unchanged;
@@ -168,7 +169,9 @@ impl Gate {
     /// Records the end of a call that never reached its body.
     pub(super) fn record_end(&self, call: &Call, refused: &Finished) {
         if let Some(recorder) = &self.recorder {
-            recorder.record(Event::of_call(EventKind::Denied, call.id(), &call.entry.definition, None).ended(Status::Error, refused.response.code));
+            recorder.record(
+                Event::of_call(EventKind::Denied, call.id(), &call.entry.definition, None).ended(Status::Error, refused.response.code),
+            );
         }
         self.record_outcome(call, false, Status::Error, refused.response.code);
     }

@@ -1,1 +1,31 @@
-//! Tools of MCP servers.
+//! Tools of MCP servers: a client for servers that run as a child process and speak over its standard streams.
+//!
+//! rmcp is the protocol engine: it does the handshake and answers what a server asks of us. Listing and calling tools go past it, over a
+//! lane of their own on the same pipe, because rmcp drops a whole list or result for one part that it does not know, loses digits and
+//! fields, and delivers progress out of order.
+
+mod catalog;
+mod client;
+mod command;
+mod connection;
+mod diagnostics;
+mod frame;
+mod handshake;
+mod lane;
+mod options;
+mod outbox;
+mod reader;
+mod result;
+mod schema;
+mod stderr;
+mod supervise;
+mod text;
+mod tool;
+mod transport;
+
+pub use catalog::{Listing, Skipped};
+pub use client::{ClientState, McpClient};
+pub use command::split_command;
+pub use diagnostics::Diagnostics;
+pub use options::{ConnectOptions, Protocol};
+pub use tool::McpTool;

@@ -102,7 +102,16 @@ mod tests {
         assert_eq!(parse("").unwrap(), json!({}));
         assert_eq!(parse(" {\"a\": [1, 2.5, null]} ").unwrap(), json!({"a": [1, 2.5, null]}));
         let deep = "[".repeat(200);
-        for bad in ["{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":1}}", "{} x", "{\"n\":1e400}", "{\"s\":\"\\ud800\"}", "nul", deep.as_str(), "{'a':1}"] {
+        for bad in [
+            "{\"a\":1,\"a\":2}",
+            "{\"a\":{\"b\":1,\"b\":1}}",
+            "{} x",
+            "{\"n\":1e400}",
+            "{\"s\":\"\\ud800\"}",
+            "nul",
+            deep.as_str(),
+            "{'a':1}",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

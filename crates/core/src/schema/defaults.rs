@@ -10,7 +10,8 @@ pub(super) fn declared(schema: &Value, depth: usize) -> bool {
         return false;
     }
     let in_properties = schema.get("properties").and_then(Value::as_object);
-    in_properties.is_some_and(|properties| properties.values().any(|property| property.get("default").is_some() || declared(property, depth + 1)))
+    in_properties
+        .is_some_and(|properties| properties.values().any(|property| property.get("default").is_some() || declared(property, depth + 1)))
         || schema.get("items").is_some_and(|items| declared(items, depth + 1))
 }
 

@@ -1,0 +1,209 @@
+//! Listing the tools of a server: page by page, definition by definition, so that one bad definition costs only itself.
+
+use super::client::McpClient;
+use super::lane::{HARD_LIMIT, NoResult, Request, request};
+use super::schema;
+use super::text::json_string;
+use super::tool::McpTool;
+use crate::error::{ErrorCode, ToolError};
+use crate::name;
+use crate::sanitize::clean_text;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Pages that are asked for at most.
+const MAX_PAGES: usize = 100;
+/// Bytes of one definition.
+const MAX_DEFINITION: usize = 512 * 1024;
+/// Bytes of a remote name.
+const MAX_NAME: usize = 1024;
+/// Skipped definitions that are reported one by one.
+const MAX_SKIPPED: usize = 256;
+/// The server has no such method: it has no tools.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What a server offers.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// Its tools, in the server's order.
+    pub tools: Vec<Arc<McpTool>>,
+    /// Definitions that were left out, with the reason.
+    pub skipped: Vec<Skipped>,
+    /// What else was odd about the listing.
+    pub warnings: Vec<String>,
+}
+
+/// A definition that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name, cleaned and cut, if it has one.
+    pub remote_name: Option<String>,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    next_cursor: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Definition<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_schema: Option<&'a RawValue>,
+}
+
+/// A definition that was taken, before it has a name among the others.
+struct Taken {
+    remote_name: String,
+    description: String,
+    input_schema: serde_json::Value,
+    definition: Box<RawValue>,
+}
+
+/// Asks for every page.
+pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> {
+    let connection = client.connection();
+    let mut listing = Listing::default();
+    let mut taken = Vec::new();
+    let mut cursors = HashSet::new();
+    let mut cursor: Option<String> = None;
+    let patience = client.options().timeout;
+    let started = Instant::now();
+    for page in 1.. {
+        let members = cursor.as_ref().map(|cursor| format!(r#""cursor":{cursor}"#)).unwrap_or_default();
+        let meta = connection.meta.get().map_or("", String::as_str);
+        let answer = request(connection, Request { method: "tools/list", members, meta, patience, ..Request::default() }).await;
+        let result = match answer {
+            Ok(result) => result,
+            Err(NoResult::Error { code: METHOD_NOT_FOUND, .. }) if page == 1 => {
+                listing.warnings.push("The server does not offer tools.".to_owned());
+                break;
+            }
+            Err(why) => return Err(failed(client, why)),
+        };
+        cursor = read_page(client, &result, &mut taken, &mut listing)?;
+        let Some(next) = &cursor else { break };
+        if taken.len() >= client.options().max_tools {
+            listing.warnings.push(format!("The listing was cut at {} tools; the server has more.", client.options().max_tools));
+            break;
+        }
+        if patience.is_some_and(|patience| started.elapsed() > patience.saturating_mul(HARD_LIMIT)) {
+            return Err(failed(client, NoResult::TimedOut(started.elapsed())));
+        }
+        if page == MAX_PAGES {
+            listing.warnings.push(format!("The listing was cut after {MAX_PAGES} pages."));
+            break;
+        }
+        if !cursors.insert(next.clone()) {
+            listing.warnings.push("The listing was cut: the server gave the same cursor twice.".to_owned());
+            break;
+        }
+    }
+    listing.tools = name_all(client, taken);
+    Ok(listing)
+}
+
+/// Takes what is good of a page. Gives the cursor of the next one, as JSON.
+fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, listing: &mut Listing) -> Result<Option<String>, ToolError> {
+    let Ok(page) = serde_json::from_str::<Page<'_>>(result.get()) else {
+        let message = format!("MCP server `{}` answered tools/list with something that is no list of tools.", client.options().namespace);
+        return Err(ToolError::new(ErrorCode::ConnectionFailed, message));
+    };
+    for raw in page.tools {
+        let parsed = if taken.len() >= client.options().max_tools {
+            Err((None, format!("it is past the limit of {} tools", client.options().max_tools)))
+        } else {
+            read_definition(raw, client.options().max_desc_chars)
+        };
+        match parsed {
+            Ok(tool) => taken.push(tool),
+            Err((remote_name, reason)) if listing.skipped.len() < MAX_SKIPPED => listing.skipped.push(Skipped { remote_name, reason }),
+            Err(_) => {}
+        }
+    }
+    match page.next_cursor {
+        Some(cursor) if cursor.get().starts_with('"') => Ok(Some(cursor.get().to_owned())),
+        Some(_) => {
+            listing.warnings.push("The listing was cut: the server gave a cursor that is no string.".to_owned());
+            Ok(None)
+        }
+        None => Ok(None),
+    }
+}
+
+fn read_definition(raw: &RawValue, max_desc_chars: usize) -> Result<Taken, (Option<String>, String)> {
+    let unnamed = |reason: &str| Err((None, reason.to_owned()));
+    if raw.get().len() > MAX_DEFINITION {
+        return unnamed("its definition is too large");
+    }
+    if !raw.get().starts_with('{') {
+        return unnamed("its definition is no object");
+    }
+    let Ok(definition) = serde_json::from_str::<Definition<'_>>(raw.get()) else { return unnamed("its definition repeats a member") };
+    let remote_name = match definition.name.and_then(json_string) {
+        Some(name) if name.len() > MAX_NAME => return unnamed("its name is too long"),
+        Some(name) if !name.is_empty() => name,
+        _ => return unnamed("it has no name"),
+    };
+    let description = match definition.description {
+        None => String::new(),
+        Some(text) => match json_string(text) {
+            Some(text) => clean_text(&text, max_desc_chars),
+            None => return Err((Some(clean_text(&remote_name, 100)), "its description is no string".to_owned())),
+        },
+    };
+    match schema::prepare(definition.input_schema, max_desc_chars) {
+        Ok(input_schema) => Ok(Taken { remote_name, description, input_schema, definition: raw.to_owned() }),
+        Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
+    }
+}
+
+/// Names depend on the remote names only, not on the order in which the server lists them.
+fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
+    let namespace = &client.options().namespace;
+    let mut order: Vec<usize> = (0..taken.len()).collect();
+    order.sort_by(|&one, &other| taken.get(one).map(|tool| &tool.remote_name).cmp(&taken.get(other).map(|tool| &tool.remote_name)));
+    let wanted: Vec<String> = order
+        .iter()
+        .filter_map(|&place| taken.get(place))
+        .map(|tool| name::sanitize(&format!("{namespace}_{}", tool.remote_name)))
+        .collect();
+    let mut named: Vec<(usize, String)> = order.into_iter().zip(name::dedupe(&wanted)).collect();
+    named.sort_unstable();
+    let tool = |(tool, (_, name)): (Taken, (usize, String))| {
+        Arc::new(McpTool {
+            client: client.clone(),
+            name,
+            remote_name: tool.remote_name,
+            description: tool.description,
+            input_schema: tool.input_schema,
+            definition: tool.definition,
+            origin: format!("mcp:{namespace}"),
+            requires_confirmation: client.options().requires_confirmation,
+        })
+    };
+    taken.into_iter().zip(named).map(tool).collect()
+}
+
+fn failed(client: &McpClient, why: NoResult) -> ToolError {
+    let response = super::result::failure(why, &client.options().namespace);
+    // Whoever lists did not run a tool; an error of the server is an error of the connection here.
+    let code = match response.code {
+        Some(code) if code != ErrorCode::ExecutionFailed => code,
+        _ => ErrorCode::ConnectionFailed,
+    };
+    ToolError::new(code, format!("The tools could not be listed. {}", response.text))
+}

@@ -1,0 +1,185 @@
+//! The client of one server: connecting, calling, closing.
+
+use super::catalog::{self, Listing};
+use super::connection::Connection;
+use super::diagnostics::Diagnostics;
+use super::handshake::{Refusal, Session, open};
+use super::lane::{Request, request};
+use super::options::{ConnectOptions, Protocol};
+use super::reader::Server;
+use super::result;
+use super::text::quoted;
+use crate::error::{ErrorCode, ToolError};
+use crate::response::ToolResponse;
+use crate::tool::CallContext;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What a client is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientState {
+    /// Calls are served.
+    Ready,
+    /// The server went away by itself. Calls fail.
+    Lost,
+    /// It was closed. Calls fail.
+    Closed,
+}
+
+/// A connection to a server that runs as a child process. Dropping the last handle kills the server's process group at once;
+/// [`McpClient::close`] gives it time to end by itself.
+#[derive(Debug)]
+pub struct McpClient {
+    // Before the server, so that rmcp does not see its transport fail.
+    session: Session,
+    server: Server,
+    options: ConnectOptions,
+}
+
+impl McpClient {
+    /// Starts the server and opens a session, on the tokio runtime of the caller, which needs I/O and time. The tasks that serve the
+    /// connection stay on that runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidName`] and [`ErrorCode::InvalidOptions`] for the options. [`ErrorCode::ConnectionFailed`] where the program
+    /// cannot be started, ends, breaks the protocol or speaks none of its known versions, and [`ErrorCode::Timeout`] where it does not
+    /// answer in time; the message then gives its exit status and the end of its standard error, without the values of given variables.
+    pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
+        options.check()?;
+        let mut server = Server::start(&options)?;
+        let opening = open_session(&mut server, &options);
+        let opened = match options.timeout {
+            None => opening.await,
+            Some(limit) => match tokio::time::timeout(limit, opening).await {
+                Ok(opened) => opened,
+                Err(_) => Err(not_in_time(&server.connection, limit)),
+            },
+        };
+        Ok(Arc::new(Self { session: opened?, server, options }))
+    }
+
+    /// The options it was connected with.
+    pub fn options(&self) -> &ConnectOptions {
+        &self.options
+    }
+
+    /// The version of the protocol that both sides speak.
+    pub fn protocol_version(&self) -> &str {
+        &self.session.version
+    }
+
+    /// What the server says about its own use, as it came: text from outside.
+    pub fn instructions(&self) -> Option<&str> {
+        self.session.instructions.as_deref()
+    }
+
+    /// The process id of the server, which is also the id of its group.
+    pub fn process_id(&self) -> u32 {
+        self.server.process_id
+    }
+
+    /// Whether calls are served.
+    pub fn state(&self) -> ClientState {
+        match self.connection().failure() {
+            None => ClientState::Ready,
+            Some(failure) if failure.code == ErrorCode::Closed => ClientState::Closed,
+            Some(_) => ClientState::Lost,
+        }
+    }
+
+    /// What was noticed on the connection so far.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let connection = self.connection();
+        connection.collector.report(&connection.namespace, connection.stderr.tail(&connection.redactor))
+    }
+
+    /// Whether the server said that its tools changed since this was last asked.
+    pub fn take_tools_changed(&self) -> bool {
+        self.connection().tools_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Asks the server for its tools.
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be asked or answers with something else. A bad definition is no error: it is skipped and reported.
+    pub async fn list_tools(self: &Arc<Self>) -> Result<Listing, ToolError> {
+        catalog::list(self).await
+    }
+
+    /// Calls a tool by its remote name. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
+    /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
+    /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
+    pub async fn call(&self, remote_name: &str, arguments: &str, context: &CallContext, timeout: Option<Duration>) -> ToolResponse {
+        let arguments = match serde_json::from_str::<&RawValue>(arguments) {
+            // A line feed ends a message, and outside of strings it is a blank.
+            Ok(raw) if raw.get().starts_with('{') => raw.get().replace(['\n', '\r'], " "),
+            _ => {
+                let text = "The arguments are no JSON object. Pass the arguments of the tool by name.";
+                return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
+            }
+        };
+        let connection = self.connection();
+        let answer = request(
+            connection,
+            Request {
+                method: "tools/call",
+                members: format!(r#""name":{},"arguments":{arguments}"#, quoted(remote_name)),
+                meta: connection.meta.get().map_or("", String::as_str),
+                patience: timeout.or(self.options.timeout),
+                cancelled: context.cancelled.clone(),
+                on_progress: context.on_progress.clone(),
+                progress: true,
+                quiet: false,
+            },
+        )
+        .await;
+        match answer {
+            Ok(raw) => result::response(&raw, &self.options.namespace),
+            Err(why) => result::failure(why, &self.options.namespace),
+        }
+    }
+
+    /// Ends the connection. Calls that wait fail at once. The server's input is closed; it has two seconds to end, two more after SIGTERM,
+    /// and is then killed. When this returns nothing of its process group is alive. May be called again, and by several at once.
+    pub async fn close(&self) {
+        let connection = self.connection();
+        connection.fail(ErrorCode::Closed, connection.closed_message());
+        connection.closing.cancel();
+        connection.finished.cancelled().await;
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.server.connection
+    }
+}
+
+async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<Session, ToolError> {
+    match open(&server.connection, options.protocol).await {
+        Ok(session) => Ok(session),
+        Err(Refusal::Error(error)) => Err(error),
+        Err(Refusal::Respawn) => {
+            *server = Server::start(options)?;
+            match open(&server.connection, Protocol::Legacy).await {
+                Ok(session) => Ok(session),
+                Err(Refusal::Error(error)) => Err(error),
+                Err(Refusal::Respawn) => Err(server.connection.failed().await.into()),
+            }
+        }
+    }
+}
+
+fn not_in_time(connection: &Connection, limit: Duration) -> ToolError {
+    let message = format!(
+        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that the command starts an MCP server over standard input and output, or raise the timeout.{}{}",
+        connection.namespace,
+        connection.program,
+        limit.as_secs_f64(),
+        connection.collector.hint(),
+        connection.stderr_note()
+    );
+    ToolError::new(ErrorCode::Timeout, message)
+}

@@ -1,0 +1,210 @@
+//! The state of one connection that its tasks, rmcp and the calls share, and what becomes of each message that comes in.
+
+use super::diagnostics::Collector;
+use super::frame::{Envelope, line_text};
+use super::lane::{Lane, Reply};
+use super::outbox::Outbox;
+use super::stderr::{Redactor, StderrRing};
+use super::text::json_string;
+use super::transport::Engine;
+use crate::error::{ErrorCode, ToolError};
+use crate::process::Group;
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of the id of a server's request.
+const MAX_ID: usize = 256;
+
+/// Why a connection is over.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+}
+
+impl From<Failure> for ToolError {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.code, failure.message)
+    }
+}
+
+/// One running server.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) namespace: String,
+    pub(super) program: String,
+    pub(super) group: Group,
+    pub(super) outbox: Outbox,
+    pub(super) lane: Lane,
+    pub(super) engine: Engine,
+    pub(super) stderr: StderrRing,
+    pub(super) redactor: Redactor,
+    pub(super) collector: Collector,
+    /// What every request carries in `_meta`, in the revisions without a handshake. JSON members, each followed by a comma.
+    pub(super) meta: OnceLock<String>,
+    /// The server said that its tools changed.
+    pub(super) tools_changed: AtomicBool,
+    failure: Mutex<Option<Failure>>,
+    failed: CancellationToken,
+    /// We want it to end.
+    pub(super) closing: CancellationToken,
+    /// We want it to end at once.
+    pub(super) hurry: AtomicBool,
+    /// Nothing of it is left.
+    pub(super) finished: CancellationToken,
+}
+
+impl Connection {
+    pub(super) fn new(namespace: String, program: String, group: Group, redactor: Redactor) -> Self {
+        Self {
+            namespace,
+            program,
+            group,
+            redactor,
+            outbox: Outbox::default(),
+            lane: Lane::default(),
+            engine: Engine::default(),
+            stderr: StderrRing::default(),
+            collector: Collector::default(),
+            meta: OnceLock::new(),
+            tools_changed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            failed: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            hurry: AtomicBool::new(false),
+            finished: CancellationToken::new(),
+        }
+    }
+
+    /// Ends the connection for everybody who waits, with one reason: the first one given.
+    pub(super) fn fail(&self, code: ErrorCode, message: String) {
+        let failure = {
+            let mut failure = self.failure.lock();
+            failure.get_or_insert(Failure { code, message }).clone()
+        };
+        self.outbox.close();
+        self.lane.fail(&failure);
+        self.engine.close();
+        self.failed.cancel();
+    }
+
+    /// Why the connection is over, if it is.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.failure.lock().clone()
+    }
+
+    /// Waits until it is over.
+    pub(super) async fn failed(&self) -> Failure {
+        self.failed.cancelled().await;
+        self.failure().unwrap_or(Failure { code: ErrorCode::Closed, message: self.closed_message() })
+    }
+
+    pub(super) fn closed_message(&self) -> String {
+        format!("The connection to MCP server `{}` is closed. Connect again.", self.namespace)
+    }
+
+    /// Ends the server at once, from any thread and without a runtime.
+    pub(super) fn kill(&self) {
+        self.fail(ErrorCode::Closed, self.closed_message());
+        self.group.kill();
+        self.hurry.store(true, Ordering::Relaxed);
+        self.closing.cancel();
+    }
+
+    /// The end of the server's standard error as part of a sentence.
+    pub(super) fn stderr_note(&self) -> String {
+        let tail = self.stderr.tail(&self.redactor);
+        if tail.is_empty() {
+            " It wrote nothing to its standard error.".to_owned()
+        } else {
+            format!(" Its standard error ended with:\n{tail}")
+        }
+    }
+
+    /// Takes one line of the server's standard output.
+    pub(super) fn accept(&self, line: &[u8]) {
+        let Some(text) = line_text(line) else { return self.collector.skipped(line, &self.redactor) };
+        if text.is_empty() {
+            return;
+        }
+        // Revision 2025-03-26 allows several messages in one array.
+        if text.starts_with('[') {
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(messages) => messages.iter().for_each(|message| self.accept_message(message.get())),
+                Err(_) => self.collector.skipped(line, &self.redactor),
+            }
+        } else {
+            self.accept_message(text);
+        }
+    }
+
+    fn accept_message(&self, text: &str) {
+        let Some(message) = Envelope::parse(text) else { return self.collector.skipped(text.as_bytes(), &self.redactor) };
+        match message.method {
+            Some(method) => {
+                let method = json_string(method).unwrap_or_default();
+                match message.id() {
+                    Some(id) => self.accept_request(&method, id, text),
+                    None => self.accept_notification(&method, message.params, text),
+                }
+            }
+            None => self.accept_reply(&message, text),
+        }
+    }
+
+    fn accept_reply(&self, message: &Envelope<'_>, text: &str) {
+        let taken = match message.number() {
+            Some(id) if Lane::owns(id) => self.lane.complete(id, Reply::of(message)),
+            Some(id) => self.engine.reply(id, text),
+            // A server that could not read a request cannot name it. With one request under way there is no doubt which one it was.
+            None if message.id().is_none() && message.error.is_some() => match (self.lane.only_call(), self.engine.waiting()) {
+                (Some(id), 0) => self.lane.complete(id, Reply::of(message)),
+                (None, 1) if self.lane.is_idle() => self.engine.anonymous_error(text),
+                _ => false,
+            },
+            None => false,
+        };
+        if !taken {
+            self.collector.unexpected_reply();
+        }
+    }
+
+    fn accept_request(&self, method: &str, id: &RawValue, text: &str) {
+        // It goes back as it came; a longer one is no id but an attempt at something.
+        if id.get().len() > MAX_ID {
+            return self.collector.dropped();
+        }
+        let answer = if method == "ping" {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+        } else if self.engine.forward(text) {
+            return;
+        } else {
+            self.collector.dropped();
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"not ready for requests"}}}}"#)
+        };
+        if self.outbox.push_courtesy(&answer).is_err() {
+            self.collector.dropped();
+        }
+    }
+
+    fn accept_notification(&self, method: &str, params: Option<&RawValue>, text: &str) {
+        match method {
+            "notifications/progress" => {
+                if !params.is_some_and(|params| self.lane.progress(params)) {
+                    self.collector.dropped();
+                }
+            }
+            "notifications/tools/list_changed" => self.tools_changed.store(true, Ordering::Relaxed),
+            // What rmcp keeps books of. Anything else nobody listens to, and a flood of it would cost a task each.
+            "notifications/cancelled" | "notifications/subscriptions/acknowledged" => {
+                if !self.engine.forward(text) {
+                    self.collector.dropped();
+                }
+            }
+            _ => self.collector.dropped(),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Starting a server and the tasks that serve its pipes.
+
+use super::connection::Connection;
+use super::frame::{End, Lines};
+use super::options::ConnectOptions;
+use super::stderr::Redactor;
+use super::supervise::supervise;
+use crate::error::{ErrorCode, ToolError};
+use crate::process::{ChildProcess, SpawnOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Owns a running server: dropping it kills the server's process group.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) connection: Arc<Connection>,
+    pub(super) process_id: u32,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.connection.kill();
+    }
+}
+
+impl Server {
+    /// Starts the process and its tasks on the runtime of the caller.
+    pub(super) fn start(options: &ConnectOptions) -> Result<Self, ToolError> {
+        let mut child = ChildProcess::spawn(&SpawnOptions {
+            program: options.command.clone(),
+            args: options.args.clone(),
+            env: options.environment(),
+            cwd: options.cwd.clone(),
+            owner: options.owner,
+        })
+        .map_err(|error| ToolError { message: format!("MCP server `{}`: {}", options.namespace, error.message), ..error })?;
+        let process_id = child.id();
+        let redactor = Redactor::new(options.env.iter().map(|(_, value)| value.as_str()));
+        // Where it lies on this machine is nothing that a model should read.
+        let program = Path::new(&options.command).file_name().unwrap_or_default().to_string_lossy().escape_debug().to_string();
+        let connection = Arc::new(Connection::new(options.namespace.clone(), program, child.group(), redactor));
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.take_stdin(), child.take_stdout(), child.take_stderr()) else {
+            return Err(ToolError::new(ErrorCode::ConnectionFailed, "The pipes to the server are missing."));
+        };
+
+        let shared = connection.clone();
+        tokio::spawn(async move { shared.outbox.drain(stdin).await });
+        let shared = connection.clone();
+        let errors = tokio::spawn(async move { shared.stderr.fill(stderr).await });
+        let shared = connection.clone();
+        let mut lines = Lines::new(stdout, options.max_frame_bytes);
+        let reader = tokio::spawn(async move { read(&mut lines, &shared).await });
+        tokio::spawn(supervise(child, connection.clone(), reader, errors, options.max_frame_bytes));
+        Ok(Self { connection, process_id })
+    }
+}
+
+async fn read(lines: &mut Lines<impl tokio::io::AsyncRead + Unpin>, connection: &Connection) -> End {
+    loop {
+        match lines.next().await {
+            Ok(line) => connection.accept(line),
+            Err(end) => return end,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! From a server's answer to a tool's response.
+
+use super::lane::NoResult;
+use super::text::{clean_all, json_string};
+use crate::error::ErrorCode;
+use crate::response::{Status, ToolResponse};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Parts<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    structured_content: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    is_error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result_type: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+}
+
+/// The response of a call that the server answered with a result. Every part of the result stays as it was written.
+pub(super) fn response(result: &RawValue, server: &str) -> ToolResponse {
+    let fail = |what: &str| ToolResponse::failed(ErrorCode::ExecutionFailed, format!("MCP server `{server}` {what}."), true);
+    let Some(parts) = parts(result) else { return fail("answered with something that is no tool result") };
+    match parts.result_type.map(RawValue::get) {
+        None | Some(r#""complete""#) => {}
+        Some(r#""input_required""#) => return fail("asks for more input before it runs the tool, and nobody can be asked"),
+        Some(r#""task""#) => return fail("made a background task of the call, which was not asked for"),
+        Some(_) => return fail("answered with a kind of result that is not known"),
+    }
+    if let Some(number) = oversized_number(result.get()) {
+        return fail(&format!("answered with the number {number}, which no double holds; the result cannot be passed on"));
+    }
+    let content = parts.content.map_or("[]", RawValue::get);
+    let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(content) else { return fail("answered with content that is no list") };
+
+    let texts: Vec<String> = blocks.iter().filter_map(|block| text_of(block)).collect();
+    let text = match (texts.is_empty(), parts.structured_content) {
+        (false, _) => texts.join("\n"),
+        (true, Some(structured)) => clean_all(structured.get()),
+        (true, None) => String::new(),
+    };
+
+    let mut data = format!(r#"{{"content":{content}"#);
+    for (name, part) in [("structuredContent", parts.structured_content), ("_meta", parts.meta)] {
+        if let Some(part) = part {
+            data.push_str(&format!(r#","{name}":{part}"#));
+        }
+    }
+    data.push('}');
+    let Ok(data) = RawValue::from_string(data) else { return fail("answered with something that is no JSON") };
+
+    // Only an explicit no is a no: a server that says anything else here means to report a failure.
+    let failed = parts.is_error.is_some_and(|flag| flag.get() != "false");
+    let status = if failed { Status::Error } else { Status::Success };
+    ToolResponse { status, ..ToolResponse::ok(text) }.with_data(data)
+}
+
+/// `None` unless it is an object. An empty one is the result of a tool that has nothing to say.
+fn parts(result: &RawValue) -> Option<Parts<'_>> {
+    result.get().starts_with('{').then(|| serde_json::from_str(result.get()).ok()).flatten()
+}
+
+fn text_of(block: &RawValue) -> Option<String> {
+    let block: Block<'_> = block.get().starts_with('{').then(|| serde_json::from_str(block.get()).ok()).flatten()?;
+    let kind = json_string(block.kind?)?;
+    (kind == "text").then(|| block.text.and_then(json_string)).flatten().map(|text| clean_all(&text))
+}
+
+/// The response of a call without a result.
+pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
+    match why {
+        NoResult::Error { code, message } => ToolResponse::failed(
+            ErrorCode::ExecutionFailed,
+            format!("MCP server `{server}` answered with an error: {message} (code {code})"),
+            true,
+        ),
+        NoResult::Gone(gone) => ToolResponse::failed(gone.code, gone.message, true),
+        NoResult::NotSent(gone) => ToolResponse::failed(gone.code, gone.message, false),
+        NoResult::TimedOut(after) => {
+            let text = format!(
+                "MCP server `{server}` did not answer within {:.1} s. The call was cancelled; it may have had effects.",
+                after.as_secs_f64()
+            );
+            ToolResponse::failed(ErrorCode::Timeout, text, true)
+        }
+        NoResult::Cancelled { sent } => {
+            ToolResponse::failed(ErrorCode::Cancelled, format!("The call of MCP server `{server}` was cancelled."), sent)
+        }
+        NoResult::Blocked => {
+            let text =
+                format!("MCP server `{server}` does not read its input, and too much is waiting for it already. The call was not sent.");
+            ToolResponse::failed(ErrorCode::ConnectionFailed, text, false)
+        }
+    }
+}
+
+/// The first number in valid JSON that overflows a double: parsers of the host would make it infinite, or give up on everything beside it.
+pub(super) fn oversized_number(json: &str) -> Option<&str> {
+    let bytes = json.as_bytes();
+    let mut place = 0;
+    while let Some(&byte) = bytes.get(place) {
+        match byte {
+            b'"' => {
+                place += 1;
+                while let Some(&byte) = bytes.get(place) {
+                    match byte {
+                        b'"' => break,
+                        b'\\' => place += 2,
+                        _ => place += 1,
+                    }
+                }
+                place += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let start = place;
+                let mut large = false;
+                while let Some(&byte) = bytes.get(place) {
+                    match byte {
+                        b'e' | b'E' => large = true,
+                        b'-' | b'+' | b'.' | b'0'..=b'9' => {}
+                        _ => break,
+                    }
+                    place += 1;
+                }
+                let number = json.get(start..place).unwrap_or_default();
+                // Shorter ones without an exponent cannot overflow.
+                if (large || number.len() > 300) && number.parse::<f64>().is_ok_and(f64::is_infinite) {
+                    return Some(number.get(..40).unwrap_or(number));
+                }
+            }
+            _ => place += 1,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str) -> ToolResponse {
+        response(&RawValue::from_string(json.to_owned()).expect("valid"), "s")
+    }
+
+    #[test]
+    fn keeps_every_part_as_written() {
+        let response = of(
+            r#"{"content":[{"type":"text","text":"a\ud800b"},{"type":"new","x":0.70},{"type":"text","text":"c","annotations":{"priority":0.7}}],"structuredContent":{"n":12345678901234567890123,"b":1.0},"_meta":{"k":null},"other":1}"#,
+        );
+        assert_eq!(response.text, "a\u{fffd}\u{fffd}\u{fffd}b\nc");
+        assert_eq!(
+            response.data.expect("data").get(),
+            r#"{"content":[{"type":"text","text":"a\ud800b"},{"type":"new","x":0.70},{"type":"text","text":"c","annotations":{"priority":0.7}}],"structuredContent":{"n":12345678901234567890123,"b":1.0},"_meta":{"k":null}}"#
+        );
+        assert_eq!(of("{}").data.expect("data").get(), r#"{"content":[]}"#);
+        assert_eq!(of(r#"{"structuredContent":42}"#).text, "42");
+    }
+
+    #[test]
+    fn tells_failures() {
+        assert_eq!(of(r#"{"content":[],"isError":true}"#).status, Status::Error);
+        assert_eq!(of(r#"{"content":[],"isError":false}"#).status, Status::Success);
+        for json in [
+            "1",
+            "[]",
+            r#"{"content":{}}"#,
+            r#"{"resultType":"input_required"}"#,
+            r#"{"content":[],"resultType":"x"}"#,
+            r#"{"content":[1e400]}"#,
+        ] {
+            assert_eq!(of(json).code, Some(ErrorCode::ExecutionFailed), "{json}");
+        }
+    }
+
+    #[test]
+    fn finds_numbers_that_overflow() {
+        for (json, found) in [
+            (r#"{"a":"1e400","b\"":[1e308,-0.5E-400,1E+5]}"#, None),
+            (r#"{"a":-1e309}"#, Some("-1e309")),
+            (r#"["\\",1E999]"#, Some("1E999")),
+        ] {
+            assert_eq!(oversized_number(json), found, "{json}");
+        }
+        let long = "9".repeat(400);
+        assert_eq!(oversized_number(&long), long.get(..40));
+    }
+}

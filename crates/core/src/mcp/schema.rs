@@ -1,0 +1,222 @@
+//! Bounds on the input schemas of remote tools, and the cleaning of what a model reads in them.
+
+use crate::sanitize::clean_text;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+const MAX_BYTES: usize = 128 * 1024;
+const MAX_DEPTH: usize = 32;
+const MAX_NODES: usize = 4096;
+const MAX_PROPERTIES: usize = 512;
+
+/// Parts of the names of the dialects whose metaschemas are at hand.
+const DIALECTS: [&str; 5] = [
+    "json-schema.org/draft-04/schema",
+    "json-schema.org/draft-06/schema",
+    "json-schema.org/draft-07/schema",
+    "json-schema.org/draft/2019-09/schema",
+    "json-schema.org/draft/2020-12/schema",
+];
+/// Keywords whose value maps names of the server's choice to schemas.
+const MAPS: [&str; 6] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+/// Keywords whose value is data, which is compared with arguments and must stay as it is.
+const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+/// Keywords that name another schema.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// Keywords whose value a model reads as prose.
+const PROSE: [&str; 3] = ["description", "title", "$comment"];
+
+/// Checks a schema and gives it back with `type` and `properties` at its root and its prose cleaned. An absent schema allows any object.
+pub(super) fn prepare(raw: Option<&RawValue>, max_desc_chars: usize) -> Result<Value, String> {
+    let mut root = match raw {
+        None => Map::new(),
+        Some(raw) if raw.get().len() > MAX_BYTES => return Err(format!("its input schema is larger than {} KiB", MAX_BYTES / 1024)),
+        Some(raw) => match serde_json::from_str(raw.get()) {
+            Ok(Value::Object(root)) => root,
+            Ok(_) => return Err("its input schema is no object".to_owned()),
+            Err(error) => return Err(format!("its input schema cannot be read: {error}")),
+        },
+    };
+    match root.get("type") {
+        None => drop(root.insert("type".to_owned(), json!("object"))),
+        Some(kind) if kind == "object" => {}
+        Some(_) => return Err("its input schema describes no object".to_owned()),
+    }
+    match root.get("properties") {
+        None => drop(root.insert("properties".to_owned(), json!({}))),
+        Some(Value::Object(_)) => {}
+        Some(_) => return Err("the properties of its input schema are no object".to_owned()),
+    }
+    let strings = |value: &Value| value.as_array().is_some_and(|names| names.iter().all(Value::is_string));
+    if root.get("required").is_some_and(|required| !strings(required)) {
+        return Err("the required properties of its input schema are no list of names".to_owned());
+    }
+    let mut schema = Value::Object(root);
+    let mut walk = Walk { nodes: 0, properties: 0, max_desc_chars };
+    walk.visit(&mut schema, Place::Schema, 1)?;
+    if let Err(error) = check_against_metaschema(&schema) {
+        return Err(format!("its input schema is no valid JSON Schema: {error}"));
+    }
+    Ok(schema)
+}
+
+/// Catches what would fail later, when the schema is compiled: keywords with values of a wrong type. Whether its regular expressions can
+/// be used is found out only then.
+fn check_against_metaschema(schema: &Value) -> Result<(), String> {
+    // A dialect nobody knows is read as the newest one.
+    let known = schema.get("$schema").and_then(Value::as_str).is_none_or(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)));
+    if !known {
+        return Ok(());
+    }
+    let valid = std::panic::catch_unwind(|| jsonschema::meta::validate(schema).map_err(|error| clean_text(&error.to_string(), 200)));
+    valid.unwrap_or_else(|_| Err("it cannot be checked".to_owned()))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Schema,
+    Map,
+    Data,
+}
+
+struct Walk {
+    nodes: usize,
+    properties: usize,
+    max_desc_chars: usize,
+}
+
+impl Walk {
+    fn visit(&mut self, value: &mut Value, place: Place, depth: usize) -> Result<(), String> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(format!("its input schema has more than {MAX_NODES} parts"));
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("its input schema is nested deeper than {MAX_DEPTH} levels"));
+        }
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    self.visit_member(key, member, place, depth)?;
+                }
+            }
+            Value::Array(items) => {
+                // The list of `allOf` and its like holds schemas; a list in a map (draft 7 `dependencies`) holds names.
+                let place = if place == Place::Map { Place::Data } else { place };
+                for item in items {
+                    self.visit(item, place, depth + 1)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_member(&mut self, key: &str, member: &mut Value, place: Place, depth: usize) -> Result<(), String> {
+        if place != Place::Schema {
+            // In a map the key is a name, and what it names is a schema.
+            let place = if place == Place::Map { Place::Schema } else { place };
+            return self.visit(member, place, depth + 1);
+        }
+        if REFERENCES.contains(&key) && member.as_str().is_some_and(|target| !target.starts_with('#')) {
+            return Err(format!("its input schema has a {key} that leads outside"));
+        }
+        if PROSE.contains(&key)
+            && let Value::String(text) = member
+        {
+            *text = clean_text(text, self.max_desc_chars);
+        }
+        if key == "properties"
+            && let Value::Object(properties) = &*member
+        {
+            self.properties += properties.len();
+            if self.properties > MAX_PROPERTIES {
+                return Err(format!("its input schema has more than {MAX_PROPERTIES} properties"));
+            }
+        }
+        let place = if MAPS.contains(&key) {
+            Place::Map
+        } else if DATA.contains(&key) {
+            Place::Data
+        } else {
+            Place::Schema
+        };
+        self.visit(member, place, depth + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str) -> Result<Value, String> {
+        prepare(Some(&RawValue::from_string(json.to_owned()).expect("valid")), 10)
+    }
+
+    fn nested(levels: usize) -> String {
+        (0..levels).fold(r#"{"type":"object","properties":{}}"#.to_owned(), |inner, _| {
+            format!(r#"{{"type":"object","properties":{{"p":{inner}}}}}"#)
+        })
+    }
+
+    #[test]
+    fn accepts_and_completes() {
+        assert_eq!(prepare(None, 10), Ok(json!({"type":"object","properties":{}})));
+        for json in [
+            r##"{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}"##,
+            r#"{"properties":{"$ref":{"type":"string"},"b":true}}"#,
+            r#"{"properties":{"a":{"const":{"$ref":"http://x"}}}}"#,
+            r#"{"$schema":"http://json-schema.org/draft-07/schema#"}"#,
+            r#"{"$schema":"https://example.com/own"}"#,
+            r#"{"$id":"https://example.com/own"}"#,
+            r#"{"$schema":"https://json-schema.org/draft/next/schema"}"#,
+            r#"{"$schema":"http://json-schema.org/draft-04/schema#"}"#,
+            r##"{"properties":{"a":{"$ref":"#/$defs/absent"}}}"##,
+            r#"{"enum":[]}"#,
+            &nested(14),
+        ] {
+            assert!(of(json).is_ok(), "{json} {:?}", of(json));
+        }
+    }
+
+    #[test]
+    fn refuses() {
+        let wide: Vec<String> = (0..513).map(|n| format!(r#""p{n}":{{}}"#)).collect();
+        for json in [
+            "[]",
+            "0",
+            r#"{"type":"string"}"#,
+            r#"{"type":["object"]}"#,
+            r#"{"properties":[]}"#,
+            r#"{"required":"a"}"#,
+            r#"{"required":[1]}"#,
+            r#"{"properties":{"a":{"$ref":"https://example.com/a"}}}"#,
+            r#"{"properties":{"a":{"$ref":"a.json"}}}"#,
+            r#"{"properties":{"a":{"type":"strin"}}}"#,
+            r#"{"properties":{"a":{"minimum":"1"}}}"#,
+            r#"{"properties":{"a":{"maximum":1e400}}}"#,
+            &nested(16),
+            &format!(r#"{{"properties":{{{}}}}}"#, wide.join(",")),
+            &format!(r#"{{"enum":[{}1]}}"#, "1,".repeat(5000)),
+            &format!(r#"{{"x":"{}"}}"#, "y".repeat(MAX_BYTES)),
+            &format!("{}1{}", r#"{"a":"#.repeat(500), "}".repeat(500)),
+        ] {
+            assert!(of(json).is_err(), "{}", json.get(..60).unwrap_or(json));
+        }
+    }
+
+    #[test]
+    fn cleans_prose_at_every_depth_and_no_data() {
+        let schema = of(
+            "{\"description\":\"a\\u202eb\",\"properties\":{\"description\":{\"description\":\"xxxxxxxxxxxxxxx\",\"items\":{\"anyOf\":[{\"title\":\"\\u0007t\"}]},\"default\":{\"description\":\"a\\u202eb\"}}}}",
+        );
+        assert_eq!(
+            schema,
+            Ok(json!({
+                "description": "ab",
+                "properties": {"description": {"description": "xxxxxxxxxx…(truncated)", "items": {"anyOf": [{"title": "t"}]}, "default": {"description": "a\u{202e}b"}}},
+                "type": "object",
+            }))
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! The end of what a server wrote to its standard error, and the removal of secrets from it.
+
+use crate::sanitize::clean_text;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Bytes kept of a server's standard error.
+const KEPT: usize = 16 * 1024;
+/// Characters of it that an error shows.
+const SHOWN: usize = 2000;
+/// A value shorter than this is no secret, and its removal would garble ordinary words.
+const SHORTEST_SECRET: usize = 4;
+
+/// Takes given values out of text before anybody reads it.
+#[derive(Debug, Default)]
+pub(super) struct Redactor {
+    secrets: Vec<String>,
+}
+
+impl Redactor {
+    pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
+        let mut secrets: Vec<String> = values.filter(|value| value.len() >= SHORTEST_SECRET).map(str::to_owned).collect();
+        // A server that logs JSON shows a value with escapes.
+        let escaped: Vec<String> = secrets
+            .iter()
+            .map(|secret| super::text::quoted(secret))
+            .filter_map(|quoted| quoted.get(1..quoted.len().saturating_sub(1)).map(str::to_owned))
+            .filter(|escaped| !secrets.contains(escaped))
+            .collect();
+        secrets.extend(escaped);
+        // A secret may contain another one: the longest first, or a part of it would stay.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.dedup();
+        Self { secrets }
+    }
+
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.secrets
+            .iter()
+            .fold(text.to_owned(), |text, secret| if text.contains(secret.as_str()) { text.replace(secret.as_str(), "***") } else { text })
+    }
+
+    fn longest(&self) -> usize {
+        self.secrets.first().map_or(0, String::len)
+    }
+}
+
+/// A bounded buffer that is filled as long as the server lives: a server whose standard error nobody reads stops at 64 KiB.
+#[derive(Debug, Default)]
+pub(super) struct StderrRing {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: VecDeque<u8>,
+    cut: bool,
+}
+
+impl StderrRing {
+    /// Reads to the end.
+    pub(super) async fn fill(&self, mut source: impl AsyncRead + Unpin) {
+        let mut chunk = vec![0; 8 * 1024];
+        while let Ok(count @ 1..) = source.read(&mut chunk).await {
+            self.push(chunk.get(..count).unwrap_or_default());
+        }
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        let mut kept = self.kept.lock();
+        kept.bytes.extend(bytes);
+        let excess = kept.bytes.len().saturating_sub(KEPT);
+        if excess > 0 {
+            kept.bytes.drain(..excess);
+            kept.cut = true;
+        }
+    }
+
+    /// The end of it, clean and without secrets; empty if nothing was written.
+    pub(super) fn tail(&self, redactor: &Redactor) -> String {
+        let text = {
+            let kept = self.kept.lock();
+            // Where the beginning was cut it may have been cut within a secret.
+            let unsafe_start = if kept.cut { redactor.longest().saturating_sub(1) } else { 0 };
+            let bytes: Vec<u8> = kept.bytes.iter().skip(unsafe_start).copied().collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        // Again after cleaning, which may join what an invisible character had parted.
+        let text = redactor.redact(&clean_text(&redactor.redact(&text), KEPT));
+        let text = text.trim();
+        let start = text.char_indices().rev().nth(SHOWN - 1).map_or(0, |(place, _)| place);
+        let shown = text.get(start..).unwrap_or_default();
+        if start > 0 { format!("…{shown}") } else { shown.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_end_and_no_part_of_a_secret() {
+        let ring = StderrRing::default();
+        let redactor = Redactor::new(["hunter2hunter2", "abc", "hunter2"].into_iter());
+        ring.push(b"token hunter2hunter2 and hunter2, abc\x1b[0m\xff\n");
+        assert_eq!(ring.tail(&redactor), "token *** and ***, abc\u{fffd}");
+        for fill in 0..40 {
+            let ring = StderrRing::default();
+            ring.push(b"hunter2hunter2");
+            ring.push(&vec![b' '; KEPT - fill]);
+            ring.push(b"end");
+            let seen: String = ring.tail(&redactor).chars().filter(char::is_ascii_alphanumeric).collect();
+            assert_eq!(seen, "end", "{fill}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+/** MCP servers and their tools. */
+import { type NativeMcpClient, binding } from './binding.js'
+import { operation } from './dispatch.js'
+import { invalidOption, unwrap } from './errors.js'
+import { backWith, runNative } from './native-tool.js'
+import { checkChars, checkMs } from './options.js'
+import type { ToolResponse } from './response.js'
+import { Tool, allowStamping } from './tool.js'
+import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
+
+/** How to reach a server, and how far to trust it. */
+export interface MCPClientOptions {
+  /** Prefix of the names of its tools, and their origin: `mcp:{namespace}`. `[A-Za-z0-9_-]`, 1 to 64 characters. */
+  namespace: string
+  /** The program to start, found in PATH. No shell is involved. */
+  command: string
+  /** Its arguments. Default: none. */
+  args?: readonly string[]
+  /**
+   * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
+   * process's environment. Values never appear in errors.
+   */
+  env?: Record<string, string>
+  /** Its working folder. Default: this process's. */
+  cwd?: string
+  /** Whether calls of its tools need a yes. Default: true. */
+  requiresConfirmation?: boolean
+  /** Characters kept of each description. Default: 4,096. */
+  maxDescChars?: number
+  /**
+   * Limit in milliseconds for start and handshake together, and for each request; progress of a call restarts it, up to ten times.
+   * `null` for none. Default: 30,000.
+   */
+  timeoutMs?: number | null
+}
+
+/** What a server offers that could not be loaded. */
+export interface SkippedTool {
+  readonly remoteName: string | null
+  readonly reason: string
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000
+const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs']
+
+let nativeClient: (client: MCPClient) => NativeMcpClient
+
+/** A connection to an MCP server that runs as a child process and speaks over its standard streams. */
+export class MCPClient implements AsyncDisposable {
+  /** The prefix of the names of its tools. */
+  readonly namespace: string
+  /** Whether calls of its tools need a yes. */
+  readonly requiresConfirmation: boolean
+  #native: NativeMcpClient
+  #skipped: readonly SkippedTool[] = []
+
+  private constructor(native: NativeMcpClient, namespace: string, requiresConfirmation: boolean) {
+    this.#native = native
+    this.namespace = namespace
+    this.requiresConfirmation = requiresConfirmation
+  }
+
+  static {
+    nativeClient = client => client.#native
+  }
+
+  /**
+   * Starts a server and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
+   * @throws ToolError `INVALID_NAME`, `INVALID_OPTIONS`; `CONNECTION_FAILED` with the server's last words; `TIMEOUT`.
+   */
+  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args'>>): Promise<MCPClient>
+  static async connect(options: MCPClientOptions): Promise<MCPClient>
+  static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions> = {}): Promise<MCPClient> {
+    const given = readOptions(server, options)
+    let token = -1
+    await operation(issued => {
+      token = issued
+      binding.connectMcp(issued, given)
+    })
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), given.namespace, given.requiresConfirmation)
+  }
+
+  /** `ready`; `degraded` when the server went away by itself, and calls fail; `closed`. */
+  get state(): 'ready' | 'degraded' | 'closed' { return this.#native.state as 'ready' | 'degraded' | 'closed' }
+
+  /** The revision of the protocol that both sides speak. */
+  get protocolVersion(): string { return this.#native.protocolVersion }
+
+  /** The server's process id. */
+  get pid(): number { return this.#native.processId }
+
+  /** What the last `loadTools` left out, and why. */
+  get skippedTools(): readonly SkippedTool[] { return this.#skipped }
+
+  /**
+   * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
+   * the origin is stamped here, whatever a definition says. A definition that cannot be used is left out: see `skippedTools`.
+   * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`.
+   */
+  async loadTools(): Promise<MCPTool[]> {
+    const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
+    this.#skipped = listing.skipped
+    return listing.tools.map((tool: { name: string; description: string; inputSchema: JsonSchema; remoteName: string }) =>
+      new MCPTool(this, tool.name, tool.description, tool.inputSchema, { remoteName: tool.remoteName, requiresConfirmation: this.requiresConfirmation }))
+  }
+
+  /**
+   * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound.
+   * What goes wrong at the server is a response.
+   */
+  async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
+    checkMs(options.timeoutMs, 'timeoutMs')
+    const tool = new MCPTool(this, 'tool', '', { type: 'object' }, { remoteName: name })
+    return runNative(tool, args, { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress })
+  }
+
+  /** Ends the server: closes its input, then signals its whole process group. Nothing of the group is alive afterwards. */
+  async close(): Promise<void> {
+    await operation(token => { this.#native.close(token) })
+  }
+
+  /** `close`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> { await this.close() }
+}
+
+/** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
+export class MCPTool extends Tool<any> {
+  /** The server's own name for it. */
+  readonly remoteName: string
+  readonly #schema: JsonSchema
+
+  /** Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. */
+  constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: { remoteName?: string; requiresConfirmation?: boolean } = {}) {
+    super(name, description, { origin: `mcp:${client.namespace}` })
+    this.remoteName = options.remoteName ?? name
+    this.requiresConfirmation = options.requiresConfirmation ?? true
+    this.externalContent = true
+    this.#schema = inputSchema
+    const native = unwrap(() => nativeClient(client).tool(name, this.remoteName, description, JSON.stringify(inputSchema), this.requiresConfirmation))
+    backWith(this, native, MCPTool)
+  }
+
+  override getParameters(): InputSchema { return this.#schema }
+
+  /** Calls the server by itself, outside any registry. */
+  override run(args: any, context?: ToolContext): Promise<ToolResponse> { return runNative(this, args, { context }) }
+}
+
+allowStamping(MCPTool)
+
+function readOptions(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions>) {
+  if (typeof server === 'string' || Array.isArray(server)) {
+    const words = typeof server === 'string' ? unwrap(() => binding.splitCommandLine(server)) : server
+    const [command, ...args] = words
+    if (typeof command !== 'string') throw invalidOption('the command is an empty list; its first word is the program')
+    return checked({ namespace: 'mcp', ...options, command, args })
+  }
+  if (server === null || typeof server !== 'object') throw invalidOption('connect takes a command, a list of words or options')
+  return checked({ ...(server as MCPClientOptions), ...options })
+}
+
+function checked(options: MCPClientOptions) {
+  const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
+  if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
+  const { namespace, command, args = [], env = {}, cwd, requiresConfirmation = true, maxDescChars, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  if (typeof namespace !== 'string') throw invalidOption('namespace must be a string: it is the root of trust for the tools of this server')
+  if (typeof command !== 'string') throw invalidOption('command must be a string')
+  if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
+  if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
+  if (cwd !== undefined && typeof cwd !== 'string') throw invalidOption('cwd must be a string')
+  if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
+  checkChars(maxDescChars, 'maxDescChars')
+  checkMs(timeoutMs, 'timeoutMs')
+  return {
+    namespace, command, args: [...args], env: { ...env }, requiresConfirmation,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(maxDescChars === undefined ? {} : { maxDescChars }),
+    ...(timeoutMs === null ? {} : { timeoutMs }),
+  }
+}
+
