@@ -299,6 +299,7 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::expect_used, reason = "helpers of tests may give up")]
 mod tests {
     use super::*;
 
@@ -335,7 +336,7 @@ mod tests {
     #[tokio::test]
     async fn a_group_that_ignores_the_request_to_end_is_killed() {
         let mut child = shell("trap '' TERM; sleep 600 & while :; do sleep 600; done", 0);
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        sleep(Duration::from_millis(300)).await;
         let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
         assert!(!table::has_living_member(child.id()));
