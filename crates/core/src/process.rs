@@ -180,16 +180,14 @@ impl ChildProcess {
             // The leader may be gone while what it started is still ending.
             self.outlive(deadline).await;
         }
-        let killed = self.group.is_alive();
         self.group.kill();
         #[cfg(not(unix))]
         drop(self.child.start_kill());
         if status.is_none() {
             status = timeout(LAST_WAIT, self.wait()).await.ok().and_then(Result::ok);
         }
-        if killed {
-            self.outlive(Instant::now() + LAST_WAIT).await;
-        }
+        // Also after a kill from elsewhere, which does not wait.
+        self.outlive(Instant::now() + LAST_WAIT).await;
         status
     }
 
