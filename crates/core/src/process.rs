@@ -13,6 +13,7 @@
 mod table;
 
 use crate::error::{ErrorCode, ToolError};
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ const POLL: Duration = Duration::from_millis(50);
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// What to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SpawnOptions {
     /// A path, or a name that is looked up in `PATH`.
     pub program: String,
@@ -42,6 +43,13 @@ pub struct SpawnOptions {
     pub cwd: Option<String>,
     /// Which host environment starts it, for [`kill_all`].
     pub owner: u64,
+}
+
+/// Without arguments and environment, which hold secrets.
+impl fmt::Debug for SpawnOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SpawnOptions").field("program", &self.program).field("cwd", &self.cwd).finish_non_exhaustive()
+    }
 }
 
 /// A handle to the process group of a child. It kills the group as long as any of it may be alive, and does nothing afterwards.

@@ -67,6 +67,7 @@ async fn std_05_a_server_that_exits_fails_the_call_with_status_and_stderr() {
     assert!(response.text.contains("exited with status 3"), "{}", response.text);
     assert!(response.text.contains("fatal: lost the database, token ***"), "{}", response.text);
     assert!(!response.text.contains("s3cr3t"));
+    assert!(!format!("{client:?}").contains("s3cr3t"), "also not in a log of the client");
     let next = call(&client, "echo", json!({})).await;
     assert!(!next.executed);
     assert!(next.text.contains("exited with status 3"), "{}", next.text);
