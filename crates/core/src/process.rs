@@ -13,6 +13,7 @@
 mod table;
 
 use crate::error::{ErrorCode, ToolError};
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ const POLL: Duration = Duration::from_millis(50);
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// What to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SpawnOptions {
     /// A path, or a name that is looked up in `PATH`.
     pub program: String,
@@ -42,6 +43,13 @@ pub struct SpawnOptions {
     pub cwd: Option<String>,
     /// Which host environment starts it, for [`kill_all`].
     pub owner: u64,
+}
+
+/// Without arguments and environment, which hold secrets.
+impl fmt::Debug for SpawnOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SpawnOptions").field("program", &self.program).field("cwd", &self.cwd).finish_non_exhaustive()
+    }
 }
 
 /// A handle to the process group of a child. It kills the group as long as any of it may be alive, and does nothing afterwards.
@@ -180,16 +188,14 @@ impl ChildProcess {
             // The leader may be gone while what it started is still ending.
             self.outlive(deadline).await;
         }
-        let killed = self.group.is_alive();
         self.group.kill();
         #[cfg(not(unix))]
         drop(self.child.start_kill());
         if status.is_none() {
             status = timeout(LAST_WAIT, self.wait()).await.ok().and_then(Result::ok);
         }
-        if killed {
-            self.outlive(Instant::now() + LAST_WAIT).await;
-        }
+        // Also after a kill from elsewhere, which does not wait.
+        self.outlive(Instant::now() + LAST_WAIT).await;
         status
     }
 
@@ -299,6 +305,7 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::expect_used, reason = "helpers of tests may give up")]
 mod tests {
     use super::*;
 
@@ -335,7 +342,7 @@ mod tests {
     #[tokio::test]
     async fn a_group_that_ignores_the_request_to_end_is_killed() {
         let mut child = shell("trap '' TERM; sleep 600 & while :; do sleep 600; done", 0);
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        sleep(Duration::from_millis(300)).await;
         let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
         assert!(!table::has_living_member(child.id()));

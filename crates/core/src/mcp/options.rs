@@ -1,7 +1,8 @@
 //! What it takes to connect to a server, and the environment that its process gets.
 
-use crate::error::{ErrorCode, ToolError};
 use crate::name;
+use crate::error::{ErrorCode, ToolError};
+use std::fmt;
 use std::time::Duration;
 
 /// Which revision of the protocol to speak.
@@ -17,7 +18,7 @@ pub enum Protocol {
 }
 
 /// How to start a server, and the bounds it is held to. Start from [`ConnectOptions::new`] and set what differs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ConnectOptions {
     /// Prefix of the names of all tools of this server, and its origin: `mcp:{namespace}`. Obeys the rule for tool names.
     pub namespace: String,
@@ -45,6 +46,16 @@ pub struct ConnectOptions {
     pub protocol: Protocol,
     /// The host environment that the process belongs to, for [`crate::process::kill_all`].
     pub owner: u64,
+}
+
+/// Without arguments and the values of variables, which hold secrets.
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        let mut shown = formatter.debug_struct("ConnectOptions");
+        shown.field("namespace", &self.namespace).field("command", &self.command).field("env", &names).field("cwd", &self.cwd);
+        shown.field("timeout", &self.timeout).field("protocol", &self.protocol).finish_non_exhaustive()
+    }
 }
 
 impl ConnectOptions {

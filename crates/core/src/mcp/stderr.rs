@@ -3,6 +3,7 @@
 use crate::sanitize::clean_text;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::fmt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Bytes kept of a server's standard error.
@@ -13,9 +14,15 @@ const SHOWN: usize = 2000;
 const SHORTEST_SECRET: usize = 4;
 
 /// Takes given values out of text before anybody reads it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Redactor {
     secrets: Vec<String>,
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Redactor").finish_non_exhaustive()
+    }
 }
 
 impl Redactor {

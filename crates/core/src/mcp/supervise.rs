@@ -14,9 +14,9 @@ use tokio::time::timeout;
 /// For the server to end by itself after its input was closed, and again after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// For the exit status after the output was closed, or the rest of the output after the exit. Calls in flight fail after it at the latest.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_millis(400);
 /// For the rest of the standard error, which something that left the group may hold open.
-const LAST_ERRORS: Duration = Duration::from_millis(200);
+const LAST_ERRORS: Duration = Duration::from_millis(100);
 
 /// Nobody waits for ever, also when the runtime ends and drops the task that would have told.
 struct Finish(Arc<Connection>);
