@@ -79,6 +79,8 @@ export declare class NativeRegistry {
   setPermissions(permissions?: NativePermissions | undefined | null): void
   /** No call begins any more. */
   close(): void
+  /** Throws once the gate is closed. */
+  checkOpen(): void
   /** Begins a call by name, for names that JavaScript does not know. */
   beginByName(name: string, callId: string): string
   /** Whether a call would ask a person: 0 no, 1 yes, 2 the tool decides; the finished call where it would be refused. */

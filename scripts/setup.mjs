@@ -18,7 +18,7 @@ export function nodeProblem(version) {
 /** What is wrong with the answer of `cargo --version`, or `undefined`. The same version stands in Cargo.toml as `rust-version`. */
 export function cargoProblem(answer) {
   const needs = 'Building the addon needs Rust 1.88 or later'
-  if (answer === undefined) return `${needs}, and there is no cargo here. Install Rust (see https://rustup.rs) and try again.`
+  if (answer === undefined) return `${needs}, and there is no cargo here. Install Rust with rustup and try again.`
   const [major, minor] = numbers(answer)
   return major > 1 || (major === 1 && minor >= 88) ? undefined : `${needs}; this is ${answer.trim()}. Update it (rustup update) and try again.`
 }

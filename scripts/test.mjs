@@ -14,12 +14,12 @@ const args = process.argv.slice(2)
 const only = args.find(arg => arg.startsWith('--'))
 const names = args.filter(arg => !arg.startsWith('--'))
 
-/** Runs a part, with how long it took. */
-function part(title, work) {
+/** Runs a part, and tells how long it took unless its own last words are worth keeping last. */
+function part(title, work, { closes = false } = {}) {
   console.log(`\n== ${title}`)
   const started = performance.now()
   work()
-  console.log(`== ${title}: ok, ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  if (!closes) console.log(`== ${title}: ok, ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
 function testFiles() {
@@ -33,7 +33,7 @@ const types = () => part('type checks', () => { for (const config of TYPE_CHECKS
 const node = () => part('Node tests', () => run(process.execPath, [
   '--expose-gc', '--import', 'tsx', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout',
   '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`, ...testFiles(),
-]))
+]), { closes: true })
 
 switch (only) {
   case undefined:

@@ -20,6 +20,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::mcp::McpClient;
 use toolbolt_core::tool::Progress;
@@ -40,6 +41,8 @@ pub(crate) enum Message {
     Execute = 4,
     /// A gate has events to be fetched; the token is the gate's number.
     Events = 5,
+    /// The question under the token has become pointless, or its call is cancelled.
+    Cancel = 6,
 }
 
 type Arguments = FnArgs<(u32, u32, String)>;
@@ -71,15 +74,21 @@ impl Dispatcher {
         self.callback.call((message as u32, token, payload).into(), ThreadsafeFunctionCallMode::NonBlocking);
     }
 
-    /// Asks JavaScript and waits. An environment that ends answers nobody: the question fails.
-    pub(crate) async fn ask(&self, message: Message, payload: &Value) -> Option<String> {
+    /// Asks JavaScript and waits. An environment that ends answers nobody: the question fails. When the token fires, or nobody
+    /// waits any more, JavaScript is told; it still answers.
+    pub(crate) async fn ask(&self, message: Message, payload: &Value, cancelled: CancellationToken) -> Option<String> {
         let token = self.next_question.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = oneshot::channel();
+        let (sender, mut receiver) = oneshot::channel();
         self.answers.lock().insert(token, sender);
+        let _question = Question { dispatcher: self, token };
         self.send(message, token, payload.to_string());
-        let answer = receiver.await.ok();
-        self.answers.lock().remove(&token);
-        answer
+        tokio::select! {
+            answer = &mut receiver => answer.ok(),
+            () = cancelled.cancelled() => {
+                self.send(Message::Cancel, token, String::new());
+                receiver.await.ok()
+            }
+        }
     }
 
     pub(crate) fn keep_client(&self, token: u32, client: Arc<McpClient>) {
@@ -102,6 +111,20 @@ impl Dispatcher {
             let payload = json!({ "progress": update.progress, "total": update.total, "message": update.message });
             dispatcher.send(Message::Progress, token, payload.to_string());
         })
+    }
+}
+
+/// A question that is open. JavaScript hears of one that is dropped before its answer.
+struct Question<'a> {
+    dispatcher: &'a Dispatcher,
+    token: u32,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        if self.dispatcher.answers.lock().remove(&self.token).is_some() {
+            self.dispatcher.send(Message::Cancel, self.token, String::new());
+        }
     }
 }
 

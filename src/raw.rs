@@ -69,7 +69,7 @@ impl<const N: usize> Call<N> {
         let mut value = 0.0f64;
         // SAFETY: the argument belongs to the live `env`; a value that is no number gives a status and leaves `value` alone.
         let status = unsafe { sys::napi_get_value_double(self.env, self.arguments[index], &raw mut value) };
-        (status == sys::Status::napi_ok && value >= 0.0 && value < 9_007_199_254_740_992.0 && value.fract() == 0.0).then_some(value as u64)
+        (status == sys::Status::napi_ok && (0.0..9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0).then_some(value as u64)
     }
 
     /// UTF-16 units of a string; `None` when it is none.

@@ -16,6 +16,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use toolbolt_core::confirm::Rejection;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::event::{Event, Recorder};
@@ -80,10 +81,10 @@ impl Recorder for Queue {
         let first = events.len() == 1;
         drop(events);
         // On its own thread JavaScript fetches events after each crossing; from elsewhere it has to be told.
-        if let (true, Some(dispatcher), Some(gate)) = (first, &self.dispatcher, *self.gate.lock()) {
-            if !dispatcher.on_own_thread() {
-                dispatcher.send(Message::Events, gate, String::new());
-            }
+        if let (true, Some(dispatcher), Some(gate)) = (first, &self.dispatcher, *self.gate.lock())
+            && !dispatcher.on_own_thread()
+        {
+            dispatcher.send(Message::Events, gate, String::new());
         }
     }
 }
@@ -173,6 +174,12 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn close(&self) {
         self.gate.close();
+    }
+
+    /// Throws once the gate is closed.
+    #[napi(catch_unwind)]
+    pub fn check_open(&self) -> Result<()> {
+        self.gate.check_open().map_err(to_js)
     }
 
     /// Begins a call by name, for names that JavaScript does not know.
@@ -319,7 +326,9 @@ impl Host for JsHost {
         });
         async move {
             // [answer, detail] as in `confirmed`.
-            let Some(answer) = dispatcher.ask(Message::Confirm, &payload).await else { return Answer::No(Rejection::Cancelled) };
+            let Some(answer) = dispatcher.ask(Message::Confirm, &payload, CancellationToken::new()).await else {
+                return Answer::No(Rejection::Cancelled);
+            };
             let parsed: Option<(String, Option<String>)> = serde_json::from_str(&answer).ok();
             parsed.and_then(|(answer, detail)| read_answer(&answer, detail).ok()).unwrap_or(Answer::No(Rejection::NotABoolean))
         }
@@ -331,11 +340,8 @@ impl Host for JsHost {
         let cancelled = context.cancelled.clone();
         let payload = json!({ "gate": self.gate, "name": name, "arguments": arguments, "callId": &*context.call_id });
         async move {
-            let gone = || ToolError::new(ErrorCode::Cancelled, "the environment of the tool ended, or the call was cancelled");
-            tokio::select! {
-                answer = dispatcher.ask(Message::Execute, &payload) => answer.ok_or_else(gone),
-                () = cancelled.cancelled() => Err(gone()),
-            }
+            let answer = dispatcher.ask(Message::Execute, &payload, cancelled).await;
+            answer.ok_or_else(|| ToolError::new(ErrorCode::Cancelled, "the environment of the tool has ended"))
         }
         .boxed()
     }

@@ -55,7 +55,12 @@ export class Call implements ToolContext {
     return this.#controller.signal
   }
 
-  progress(update: Progress): void {
+  /** A function of its own, so that a body can take it out of the context. */
+  get progress(): (update: Progress) => void {
+    return update => { this.#report(update) }
+  }
+
+  #report(update: Progress): void {
     if (this.response !== undefined || this.#reason !== undefined) return
     try {
       const outcome: unknown = this.#options?.onProgress?.(update)
@@ -122,6 +127,10 @@ export class Call implements ToolContext {
   }
 
   validated(result: StandardResult): void {
+    if (result === null || typeof result !== 'object' || !('value' in result || Array.isArray(result.issues))) {
+      this.fail('threw', 'the schema gave neither a value nor issues', false)
+      return
+    }
     if (result.issues === undefined) {
       this.args = result.value
       return

@@ -9,6 +9,7 @@ const PROGRESS = 2
 const CONFIRM = 3
 const EXECUTE = 4
 const EVENTS = 5
+const CANCEL = 6
 
 interface Operation {
   resolve(result: string): void
@@ -19,14 +20,15 @@ interface Operation {
 /** What a registry answers when a call reaches JavaScript from another thread. */
 export interface Host {
   /** The answer and a detail, as the core reads them. */
-  confirm(payload: string): Promise<[answer: string, detail?: string]>
+  confirm(payload: string, signal: AbortSignal): Promise<[answer: string, detail?: string]>
   /** The finished call as JSON. */
-  execute(payload: string): Promise<string>
+  execute(payload: string, signal: AbortSignal): Promise<string>
   /** Hands events out. */
   deliverEvents(): void
 }
 
 const operations = new Map<number, Operation>()
+const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
 let nextToken = 0
 
@@ -66,6 +68,9 @@ function receive(message: number, token: number, payload: string): void {
     case EVENTS:
       hosts.get(token)?.deref()?.deliverEvents()
       return
+    case CANCEL:
+      questions.get(token)?.abort(new DOMException('the call was cancelled', 'AbortError'))
+      return
     case CONFIRM:
     case EXECUTE:
       void reply(message, token, payload)
@@ -74,12 +79,15 @@ function receive(message: number, token: number, payload: string): void {
 
 async function reply(message: number, token: number, payload: string): Promise<void> {
   let answer = '[]'
+  const controller = new AbortController()
+  questions.set(token, controller)
   try {
     const host = hosts.get(JSON.parse(payload).gate)?.deref()
-    if (host !== undefined) answer = message === CONFIRM ? JSON.stringify(await host.confirm(payload)) : await host.execute(payload)
+    if (host !== undefined) answer = message === CONFIRM ? JSON.stringify(await host.confirm(payload, controller.signal)) : await host.execute(payload, controller.signal)
   } catch {
     // An unreadable answer counts as a no.
   }
+  questions.delete(token)
   binding.answer(token, answer)
 }
 

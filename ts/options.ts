@@ -14,6 +14,10 @@ export function checkChars(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0 || value >= 2 ** 31) throw invalidOption(`${name} must be a positive whole number`)
 }
 
+export function checkName(value: unknown): void {
+  if (typeof value !== 'string') throw invalidOption('the name of a tool must be a string')
+}
+
 export function checkFunction(value: unknown, name: string): void {
   if (value !== undefined && typeof value !== 'function') throw invalidOption(`${name} must be a function`)
 }

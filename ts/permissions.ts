@@ -65,5 +65,7 @@ function checked(list: unknown, name: string): string[] | null {
 export function nativePermissions(permissions: ToolPermissions): NativePermissions {
   const native = natives.get(permissions)
   if (native === undefined) throw invalidOption('permissions must be a ToolPermissions')
+  // The core decides by the lists alone: an override that nobody asks would protect nothing.
+  if (permissions.denialReason !== ToolPermissions.prototype.denialReason) throw invalidOption('a ToolPermissions with its own denialReason cannot be used; the lists decide')
   return native
 }

@@ -41,7 +41,7 @@ export class PromptRegistry {
 
   /**
    * Adds a template of the app's own.
-   * @throws PromptError when the key exists, or the text lacks one of `variables` or `protected`.
+   * @throws PromptError when the key exists. What a text must keep is checked when it is replaced.
    */
   register(key: string, text: string, options: { variables?: readonly string[]; protected?: readonly string[] } = {}): void {
     unwrap(() => nativePrompts(this).register(key, text, [...(options.variables ?? [])], [...(options.protected ?? [])]), PromptError)
@@ -53,18 +53,23 @@ export class PromptRegistry {
    * @throws PromptError naming the first key that is unknown or lost something.
    */
   override(texts: Record<string, string>): void {
-    unwrap(() => nativePrompts(this).overrideTexts(texts), PromptError)
+    unwrap(() => nativePrompts(this).overrideTexts(checked(texts)), PromptError)
   }
 
   /** A copy with texts replaced; this one stays as it is. @throws PromptError as `override`. */
   withOverrides(texts: Record<string, string>): PromptRegistry {
-    return wrap(unwrap(() => nativePrompts(this).withOverrides(texts), PromptError))
+    return wrap(unwrap(() => nativePrompts(this).withOverrides(checked(texts)), PromptError))
   }
 
   /** Every key. */
   keys(): string[] {
     return nativePrompts(this).keys()
   }
+}
+
+function checked(texts: Record<string, string>): Record<string, string> {
+  if (texts === null || typeof texts !== 'object' || !Object.values(texts).every(text => typeof text === 'string')) throw invalidOption('texts must be an object of strings, by key')
+  return texts
 }
 
 function wrap(native: NativePrompts): PromptRegistry {

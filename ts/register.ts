@@ -49,6 +49,7 @@ export function registerTool(inner: Inner, tool: Tool, overwrite: boolean, hasTi
 }
 
 function describe(tool: Tool, schema: ReadSchema): NativeDefinition {
+  if (typeof tool.run !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `tool '${tool.name}' has no run method`)
   checkMs(tool.timeoutMs, `timeoutMs of '${tool.name}'`)
   checkChars(tool.maxTextChars, `maxTextChars of '${tool.name}'`)
   return {

@@ -5,7 +5,7 @@ import { type Host, addHost } from './dispatch.js'
 import type { Entry, Inner } from './entry.js'
 import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute, executeSync } from './execute.js'
-import { checkChars, checkExecuteOptions, checkFunction, checkMs } from './options.js'
+import { checkChars, checkExecuteOptions, checkFunction, checkMs, checkName } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
@@ -94,6 +94,7 @@ export class ToolRegistry implements AsyncDisposable {
   registerAll(tools: Iterable<Registrable>, options: { onConflict?: 'error' | 'skip' | 'overwrite' } = {}): string[] {
     const { onConflict = 'error' } = options
     if (!['error', 'skip', 'overwrite'].includes(onConflict)) throw invalidOption("onConflict must be 'error', 'skip' or 'overwrite'")
+    if (typeof (tools as Partial<Iterable<Registrable>> | null)?.[Symbol.iterator] !== 'function' || typeof tools === 'string') throw invalidOption('registerAll takes an array or another iterable of tools')
     const added: string[] = []
     try {
       for (const given of tools) {
@@ -162,6 +163,7 @@ export class ToolRegistry implements AsyncDisposable {
    * @throws ToolError `INVALID_OPTIONS` for a wrong option, `CLOSED` once the registry is closed.
    */
   async execute(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse> {
+    checkName(name)
     if (options !== undefined) checkExecuteOptions(options)
     return execute(this.#inner, name, args, options)
   }
@@ -174,6 +176,7 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** Calls a tool without waiting. A schema, confirmation or body that gives a promise ends the call with an error. */
   executeSync(name: string, args: string | object, options?: ExecuteSyncOptions): ToolResponse {
+    checkName(name)
     if (options !== undefined) checkExecuteOptions(options)
     return executeSync(this.#inner, name, args, options)
   }
@@ -245,22 +248,22 @@ function checkNames(names: readonly string[] | undefined): string[] | null {
 function hostOf(inner: Inner): Host {
   return {
     deliverEvents: () => { deliverEvents(inner) },
-    async confirm(payload): Promise<[answer: string, detail?: string]> {
+    async confirm(payload, signal): Promise<[answer: string, detail?: string]> {
       const { name, callId, arguments: text, preview } = JSON.parse(payload)
       const tool = inner.entries.get(name)?.tool
       if (inner.confirm === undefined || tool === undefined) return ['nobody']
       const controller = new AbortController()
       const request = { tool, name, origin: tool.origin, args: deepFreeze(JSON.parse(text)), preview, callId, signal: controller.signal }
-      const waited = await wait((async () => inner.confirm?.(request))(), { limitMs: inner.confirmTimeoutMs, explicit: true, signal: undefined, closers: inner.closers })
+      const waited = await wait((async () => inner.confirm?.(request))(), { limitMs: inner.confirmTimeoutMs, explicit: true, signal, closers: inner.closers })
       const answer: Answer = waited.kind === 'value' ? judge(waited.value)
         : waited.kind === 'threw' ? ['threw', messageOf(waited.error)]
         : waited.kind === 'timedOut' ? ['timedOut', String(inner.confirmTimeoutMs)] : ['cancelled']
       if (waited.kind !== 'value') controller.abort(new ToolError('CONFIRMATION_REJECTED', 'the question is over'))
       return [...answer] as [string, string?]
     },
-    async execute(payload) {
+    async execute(payload, signal) {
       const { name, arguments: text, callId } = JSON.parse(payload)
-      const response = await execute(inner, name, text, { callId })
+      const response = await execute(inner, name, text, { callId, signal })
       return JSON.stringify({ ...response.toJSON(), external: isExternal(response), executed: response.executed === true })
     },
   }

@@ -20,7 +20,8 @@ function copy(value: unknown, depth: number): unknown {
       if (!value.isWellFormed()) throw new NotJson('a string has a lone surrogate')
       return value
     case 'number':
-      return Number.isFinite(value) ? value : null
+      if (!Number.isFinite(value)) throw new NotJson(`${value} has no JSON form`)
+      return value
     case 'boolean':
       return value
     case 'bigint':
@@ -53,7 +54,8 @@ function copyObject(value: object, depth: number): unknown {
 export function toText(value: unknown): string {
   const text = JSON.stringify(value)
   if (text === undefined) throw new NotJson(`the arguments are a ${typeof value}`)
-  return text
+  // JSON.stringify writes NaN and the infinities as null, which nobody meant. Only then is a second look needed.
+  return text.includes('null') ? JSON.stringify(snapshot(value)) : text
 }
 
 /** Text as the core can take it: a lone surrogate becomes an escape, which the core refuses, instead of vanishing on the way. */

@@ -1,5 +1,5 @@
 /** Tools whose body is JavaScript: the class, and the ways to make one without writing a class. */
-import { ToolRegistrationError, invalidOption } from './errors.js'
+import { ToolRegistrationError } from './errors.js'
 import { propertyNames, readSchema, toJsonSchema } from './schema.js'
 import type { InferArgs, InputSchema, JsonSchema, ToolContext, ToolResult } from './types.js'
 
@@ -188,8 +188,7 @@ function decorate(options: MethodToolOptions): MethodDecorator {
 /** The tools of an instance whose class has methods with `@tool`, in order of declaration. */
 export function toolsOf(instance: object): Tool[] {
   const tools = declared.get(instance)
-  if (tools === undefined) throw invalidOption('this object has no methods with @tool')
-  return [...tools].map(([key, options]) => {
+  return [...(tools ?? [])].map(([key, options]) => {
     const run = (args: unknown, context: ToolContext) => (instance as Record<PropertyKey, (args: unknown, context: ToolContext) => ToolResult>)[key]!(args, context)
     return new DefinedTool({ ...options, name: options.name ?? String(key), run })
   })

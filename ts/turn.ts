@@ -1,8 +1,8 @@
 /** A whole turn: what may overlap runs together, everything else alone and in order. */
 import { binding } from './binding.js'
-import { Call, messageOf } from './call.js'
+import { messageOf } from './call.js'
 import type { Inner } from './entry.js'
-import { invalidOption } from './errors.js'
+import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute } from './execute.js'
 import { ToolResponse } from './response.js'
 import { toText, wellFormed } from './snapshot.js'
@@ -20,10 +20,12 @@ export async function executeAll(inner: Inner, calls: readonly ToolCall[], optio
   const { maxConcurrency = DEFAULT_CONCURRENCY, ...shared } = options
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) throw invalidOption('maxConcurrency must be a positive whole number')
   if (!Array.isArray(calls)) throw invalidOption('executeAll takes an array of calls')
+  unwrap(() => inner.native.checkOpen())
+  const turn = [...calls]
   const responses: ToolResponse[] = []
   let next = 0
-  for (const end of binding.batchEnds(calls.map(call => mayOverlap(inner, call)))) {
-    const batch = calls.slice(next, end)
+  for (const end of binding.batchEnds(turn.map(call => mayOverlap(inner, call)))) {
+    const batch = turn.slice(next, end)
     next = end
     responses.push(...await runBatch(batch, Math.min(maxConcurrency, batch.length), call => runOne(inner, call, shared)))
   }
@@ -44,15 +46,15 @@ async function runBatch(batch: readonly ToolCall[], width: number, run: (call: T
   return responses
 }
 
-/** Every call of a turn gets a response, whatever happens to the others; only a closed registry stops the turn's rest too. */
+/** Every call of a turn gets a response: also one that is none, and one that comes after the registry was closed. */
 async function runOne(inner: Inner, call: ToolCall, options: ExecuteOptions): Promise<ToolResponse> {
   const callId = typeof call?.id === 'string' && call.id !== '' ? call.id : undefined
-  const withId = callId === undefined ? options : { ...options, callId }
   try {
-    return await execute(inner, String(call?.name ?? ''), call?.arguments, withId)
+    if (callId === undefined || typeof call.name !== 'string') throw invalidOption('a call needs an id and a name, both strings')
+    return await execute(inner, call.name, call.arguments, { ...options, callId })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && error.code === 'CLOSED' ? 'CLOSED' : 'EXECUTION_FAILED'
-    return new ToolResponse(messageOf(error), 'error', undefined, { code, callId: callId ?? new Call(inner, undefined).callId, executed: false, external: false })
+    const code = ToolError.isInstance(error) ? error.code : 'EXECUTION_FAILED'
+    return new ToolResponse(messageOf(error), 'error', undefined, { code, callId: callId ?? '', executed: false, external: false })
   }
 }
 

@@ -58,10 +58,10 @@ pub async fn execute(gate: &Arc<Gate>, host: &Arc<dyn Host>, request: Request) -
     let finished = match gate.begin(ToolRef::Name(&request.name), Some(&request.arguments), Some(&request.context.call_id))? {
         Begun::Refused(refused) => refused,
         Begun::Open(opened) => {
-            if opened.ask != PerCall::Never {
-                if let Some(refused) = ask(gate, host, opened.ticket, &request).await? {
-                    return to_json(&refused);
-                }
+            if opened.ask != PerCall::Never
+                && let Some(refused) = ask(gate, host, opened.ticket, &request).await?
+            {
+                return to_json(&refused);
             }
             run(gate, opened.ticket, request.context).await?
         }

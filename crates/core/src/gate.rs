@@ -210,10 +210,10 @@ impl Gate {
     }
 
     fn permit_and_validate(&self, entry: &Entry, text: Option<&str>) -> Result<(Option<Arguments>, bool), Finished> {
-        if let Some(permissions) = self.permissions.read().as_ref() {
-            if let Some(denial) = permissions.denial(&entry.definition.name, Some(&entry.definition.origin)) {
-                return Err(self.denied(entry, &denial));
-            }
+        if let Some(permissions) = self.permissions.read().as_ref()
+            && let Some(denial) = permissions.denial(&entry.definition.name, Some(&entry.definition.origin))
+        {
+            return Err(self.denied(entry, &denial));
         }
         let Some(text) = text else { return Ok((None, false)) };
         let (arguments, changed) = self.validate(entry, text)?;
@@ -228,12 +228,12 @@ impl Gate {
         if !value.is_object() {
             return Err(self.invalid_arguments(entry, vec![Violation::root("the arguments must be a JSON object")]));
         }
-        if !matches!(entry.definition.body, Body::Native(_)) {
-            if let Some(literal) = exact::first_inexact(text) {
-                let shown: String = literal.chars().take(40).collect();
-                let message = format!("the whole number {shown} is beyond 2^53 - 1 and would be rounded; send it as a string");
-                return Err(self.invalid_arguments(entry, vec![Violation::root(message)]));
-            }
+        if !matches!(entry.definition.body, Body::Native(_))
+            && let Some(literal) = exact::first_inexact(text)
+        {
+            let shown: String = literal.chars().take(40).collect();
+            let message = format!("the whole number {shown} is beyond 2^53 - 1 and would be rounded; send it as a string");
+            return Err(self.invalid_arguments(entry, vec![Violation::root(message)]));
         }
         let changed = entry.fills_defaults && schema::fill_defaults(&entry.definition.input_schema, &mut value);
         if let Some(validator) = &entry.validator {
@@ -333,7 +333,6 @@ impl Gate {
         let call = calls.take(ticket)?;
         drop(calls);
         let refused = match answer {
-            Answer::No(Rejection::Cancelled) => self.cancelled(&call.entry, false),
             Answer::No(rejection) => self.rejected(&call.entry, &rejection),
             Answer::Yes | Answer::NotNeeded | Answer::NobodyToAsk => self.unconfirmed(&call.entry),
         };

@@ -23,12 +23,21 @@ const MAX_ID: usize = 256;
 pub(super) struct Failure {
     pub(super) code: ErrorCode,
     pub(super) message: String,
+    /// The end of the server's standard error, if it matters: for a person or program. No model reads it, as it may hold paths and
+    /// stack traces of the machine.
+    pub(super) stderr: Option<String>,
 }
 
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {
-        Self::new(failure.code, failure.message)
+        let note = failure.stderr.map(|tail| stderr_note(&tail)).unwrap_or_default();
+        Self::new(failure.code, failure.message + &note)
     }
+}
+
+/// The end of a standard error as part of a sentence.
+fn stderr_note(tail: &str) -> String {
+    if tail.is_empty() { " It wrote nothing to its standard error.".to_owned() } else { format!(" Its standard error ended with:\n{tail}") }
 }
 
 /// One running server.
@@ -81,9 +90,14 @@ impl Connection {
 
     /// Ends the connection for everybody who waits, with one reason: the first one given.
     pub(super) fn fail(&self, code: ErrorCode, message: String) {
+        self.fail_with(Failure { code, message, stderr: None });
+    }
+
+    /// The same, with the server's last words.
+    pub(super) fn fail_with(&self, given: Failure) {
         let failure = {
             let mut failure = self.failure.lock();
-            failure.get_or_insert(Failure { code, message }).clone()
+            failure.get_or_insert(given).clone()
         };
         self.outbox.close();
         self.lane.fail(&failure);
@@ -99,7 +113,7 @@ impl Connection {
     /// Waits until it is over.
     pub(super) async fn failed(&self) -> Failure {
         self.failed.cancelled().await;
-        self.failure().unwrap_or(Failure { code: ErrorCode::Closed, message: self.closed_message() })
+        self.failure().unwrap_or(Failure { code: ErrorCode::Closed, message: self.closed_message(), stderr: None })
     }
 
     pub(super) fn closed_message(&self) -> String {
@@ -116,12 +130,7 @@ impl Connection {
 
     /// The end of the server's standard error as part of a sentence.
     pub(super) fn stderr_note(&self) -> String {
-        let tail = self.stderr.tail(&self.redactor);
-        if tail.is_empty() {
-            " It wrote nothing to its standard error.".to_owned()
-        } else {
-            format!(" Its standard error ended with:\n{tail}")
-        }
+        stderr_note(&self.stderr.tail(&self.redactor))
     }
 
     /// Takes one line of the server's standard output.

@@ -1,7 +1,7 @@
 //! What it takes to connect to a server, and the environment that its process gets.
 
-use crate::name;
 use crate::error::{ErrorCode, ToolError};
+use crate::name;
 use std::fmt;
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! From a server's answer to a tool's response.
 
+use super::connection::Failure;
 use super::lane::NoResult;
 use super::text::{clean_all, json_string};
 use crate::error::ErrorCode;
@@ -79,6 +80,13 @@ fn text_of(block: &RawValue) -> Option<String> {
     (kind == "text").then(|| block.text.and_then(json_string)).flatten().map(|text| clean_all(&text))
 }
 
+/// The response of a call on a connection that is over. The server's last words are data: they may hold paths and stack traces.
+fn lost(failure: Failure, sent: bool) -> ToolResponse {
+    let response = ToolResponse::failed(failure.code, failure.message, sent);
+    let data = failure.stderr.and_then(|tail| RawValue::from_string(serde_json::json!({ "stderr": tail }).to_string()).ok());
+    ToolResponse { data, ..response }
+}
+
 /// The response of a call without a result.
 pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
     match why {
@@ -87,8 +95,8 @@ pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
             format!("MCP server `{server}` answered with an error: {message} (code {code})"),
             true,
         ),
-        NoResult::Gone(gone) => ToolResponse::failed(gone.code, gone.message, true),
-        NoResult::NotSent(gone) => ToolResponse::failed(gone.code, gone.message, false),
+        NoResult::Gone(gone) => lost(gone, true),
+        NoResult::NotSent(gone) => lost(gone, false),
         NoResult::TimedOut(after) => {
             let text = format!(
                 "MCP server `{server}` did not answer within {:.1} s. The call was cancelled; it may have had effects.",

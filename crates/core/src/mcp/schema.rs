@@ -1,6 +1,7 @@
 //! Bounds on the input schemas of remote tools, and the cleaning of what a model reads in them.
 
 use crate::sanitize::clean_text;
+use crate::schema::{Trust, Validator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -51,25 +52,21 @@ pub(super) fn prepare(raw: Option<&RawValue>, max_desc_chars: usize) -> Result<V
     if root.get("required").is_some_and(|required| !strings(required)) {
         return Err("the required properties of its input schema are no list of names".to_owned());
     }
+    // A dialect nobody knows is read as the newest one.
+    if root.get("$schema").is_some_and(|uri| !uri.as_str().is_some_and(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)))) {
+        root.remove("$schema");
+    }
     let mut schema = Value::Object(root);
     let mut walk = Walk { nodes: 0, properties: 0, max_desc_chars };
     walk.visit(&mut schema, Place::Schema, 1)?;
-    if let Err(error) = check_against_metaschema(&schema) {
-        return Err(format!("its input schema is no valid JSON Schema: {error}"));
-    }
+    check(&schema).map_err(|error| format!("its input schema cannot be used: {error}"))?;
     Ok(schema)
 }
 
-/// Catches what would fail later, when the schema is compiled: keywords with values of a wrong type. Whether its regular expressions can
-/// be used is found out only then.
-fn check_against_metaschema(schema: &Value) -> Result<(), String> {
-    // A dialect nobody knows is read as the newest one.
-    let known = schema.get("$schema").and_then(Value::as_str).is_none_or(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)));
-    if !known {
-        return Ok(());
-    }
-    let valid = std::panic::catch_unwind(|| jsonschema::meta::validate(schema).map_err(|error| clean_text(&error.to_string(), 200)));
-    valid.unwrap_or_else(|_| Err("it cannot be checked".to_owned()))
+/// Compiles it as the gate will, so that a schema that cannot be used costs its own tool only.
+fn check(schema: &Value) -> Result<(), String> {
+    let compiled = std::panic::catch_unwind(|| Validator::compile(schema, Trust::Remote));
+    compiled.map_err(|_| "it cannot be compiled".to_owned())?.map(drop).map_err(|error| clean_text(&error.message, 200))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! The task that watches a server's process and ends the connection when either side does.
 
-use super::connection::Connection;
+use super::connection::{Connection, Failure};
 use super::frame::End;
 use crate::error::ErrorCode;
 use crate::process::ChildProcess;
@@ -94,14 +94,9 @@ fn fail_too_large(connection: &Connection, cap: usize) {
 }
 
 fn fail_gone(connection: &Connection, what: &str) {
-    let message = format!(
-        "MCP server `{}` ({}) {what}.{}{}",
-        connection.namespace,
-        connection.program,
-        connection.collector.hint(),
-        connection.stderr_note()
-    );
-    connection.fail(ErrorCode::ConnectionFailed, message);
+    let message = format!("MCP server `{}` ({}) {what}.{}", connection.namespace, connection.program, connection.collector.hint());
+    let stderr = Some(connection.stderr.tail(&connection.redactor));
+    connection.fail_with(Failure { code: ErrorCode::ConnectionFailed, message, stderr });
 }
 
 fn describe(status: ExitStatus) -> String {

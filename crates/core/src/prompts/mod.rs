@@ -85,10 +85,9 @@ impl PromptRegistry {
     /// Adds a template of the app's own.
     ///
     /// # Errors
-    /// `PROMPT_INVALID` when the key exists, or the text lacks a variable or protected token.
+    /// `PROMPT_INVALID` when the key exists. What the text must keep is checked when it is replaced.
     pub fn register(&self, key: &str, text: &str, variables: &[String], protected: &[String]) -> Result<(), ToolError> {
         let template = Template { text: text.to_owned(), variables: variables.to_vec(), protected: protected.to_vec() };
-        template.check(key, text)?;
         let mut templates = self.templates.write();
         if templates.contains_key(key) {
             return Err(invalid(format!("prompt '{key}' exists; use override to change it")));

@@ -36,8 +36,13 @@ pub(super) fn fill(schema: &Value, value: &mut Value, depth: usize) -> bool {
             filled
         }
         Value::Array(items) => match schema.get("items") {
-            // No short circuit: every item is filled.
-            Some(item_schema) => items.iter_mut().fold(false, |filled, item| fill(item_schema, item, depth + 1) || filled),
+            Some(item_schema) => {
+                let mut filled = false;
+                for item in items {
+                    filled |= fill(item_schema, item, depth + 1);
+                }
+                filled
+            }
             None => false,
         },
         _ => false,

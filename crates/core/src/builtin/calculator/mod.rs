@@ -87,6 +87,10 @@ impl NativeTool for CalculatorTool {
         false
     }
 
+    fn input_schema(&self) -> Option<Value> {
+        Some(input_schema(&self.prompts))
+    }
+
     fn run_now(&self, arguments: &Arguments) -> Option<ToolResponse> {
         Some(self.answer(arguments))
     }

@@ -1,0 +1,139 @@
+// Expected types; compiled, never run. A line that must not compile stands below @ts-expect-error.
+import { CalculatorTool, MCPClient, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
+import type { ErrorCode, InferArgs, InputSchema, JsonSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
+import { type } from 'arktype'
+import { z } from 'zod'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const same = <A, B>(_yes: Same<A, B>): void => {}
+/** Each can stand for the other; `readonly` is not compared. */
+type Alike<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
+const alike = <A, B>(_yes: Alike<A, B>): void => {}
+
+// zod: what run gets is the output of the schema.
+const zod = z.object({ city: z.string(), days: z.number().default(3), when: z.string().transform(text => new Date(text)), note: z.string().optional() })
+alike<InferArgs<typeof zod>, { city: string; days: number; when: Date; note?: string | undefined }>(true)
+tool({ name: 'a', description: 'a', inputSchema: zod, requiresConfirmation: ({ days }) => days.toFixed() === '1', run: ({ city, when }) => `${city.trim()} ${when.getTime()}` })
+// @ts-expect-error: days is a number
+tool({ name: 'a', description: 'a', inputSchema: zod, run: ({ days }) => days.trim() })
+// @ts-expect-error: note may be missing
+tool({ name: 'a', description: 'a', inputSchema: zod, run: ({ note }) => note.trim() })
+// @ts-expect-error: no such key
+tool({ name: 'a', description: 'a', inputSchema: zod, run: ({ nothing }) => `${nothing}` })
+
+// arktype
+const ark = type({ city: 'string', 'days?': 'number' })
+tool({ name: 'a', description: 'a', inputSchema: ark, run: ({ city, days }) => `${city.trim()} ${days?.toFixed()}` })
+// @ts-expect-error: city is text
+tool({ name: 'a', description: 'a', inputSchema: ark, run: ({ city }) => city.toFixed() })
+
+// JSON Schema: inferred where it is written in place or `as const`.
+const json = {
+  type: 'object',
+  properties: { s: { type: 'string' }, i: { type: 'integer', default: 1 }, e: { enum: ['x', 'y'] }, l: { type: 'array', items: { type: 'boolean' } }, o: { type: 'object', properties: { n: { type: 'null' } }, required: ['n'] }, c: { const: 5 } },
+  required: ['s', 'e'],
+} as const
+alike<InferArgs<typeof json>, { s: string; i: number; e: 'x' | 'y'; l?: boolean[]; o?: { n: null }; c?: 5 }>(true)
+tool({ name: 'a', description: 'a', inputSchema: { type: 'object', properties: { s: { type: 'string' } }, required: ['s'] }, run: ({ s }) => s.trim() })
+// @ts-expect-error: not required, so it may be missing
+tool({ name: 'a', description: 'a', inputSchema: { type: 'object', properties: { s: { type: 'string' } } }, run: ({ s }) => s.trim() })
+// @ts-expect-error: i is a number
+tool({ name: 'a', description: 'a', inputSchema: json, run: ({ i }) => i.trim() })
+declare const open: JsonSchema
+tool({ name: 'a', description: 'a', inputSchema: open, run: args => `${args.whatever}` })
+
+// ToolParameter lists: an open record.
+const list: readonly ToolParameter[] = [{ name: 'city', type: 'string' }, { name: 'n', type: 'integer', required: false, default: 1, schema: { type: 'integer', minimum: 0 } }]
+same<InferArgs<typeof list>, Record<string, any>>(true)
+tool({ name: 'a', description: 'a', inputSchema: list, run: ({ city }) => `${city}` })
+// @ts-expect-error: no such type
+const wrongType: ToolParameter = { name: 'a', type: 'date' }
+// @ts-expect-error: a name is needed
+const nameless: ToolParameter = { type: 'string' }
+
+// tool() and its results.
+same<ReturnType<typeof tool<typeof zod>>, Tool<InferArgs<typeof zod>>>(true)
+// @ts-expect-error: a description is needed
+tool({ name: 'a', inputSchema: [], run: () => 'x' })
+// @ts-expect-error: a function is no result
+tool({ name: 'a', description: 'a', inputSchema: [], run: () => () => 1 })
+// @ts-expect-error: a symbol is no result
+tool({ name: 'a', description: 'a', inputSchema: [], run: () => Symbol('x') })
+// @ts-expect-error: timeouts are numbers
+tool({ name: 'a', description: 'a', inputSchema: [], timeoutMs: '5s', run: () => 'x' })
+for (const run of [() => 'x', () => 1, () => true, () => null, () => {}, () => [1], () => ({ a: 1 }), async () => 'x', () => ToolResponse.ok('x', { a: 1 })]) tool({ name: 'a', description: 'a', inputSchema: [], run })
+tool({
+  name: 'a', description: 'a', inputSchema: [], run: (_args, context) => {
+    same<typeof context, ToolContext>(true)
+    context.progress({ progress: 1, total: 2, message: 'x' })
+    // @ts-expect-error: progress is a number
+    context.progress({ progress: '1' })
+    // @ts-expect-error: read only
+    context.callId = 'x'
+    return context.signal.aborted
+  },
+})
+
+// Subclasses and decorators.
+class Divide extends Tool<{ a: number; b: number }, { quotient: number }> {
+  override supportsParallel = true
+  getParameters(): InputSchema { return list }
+  override needsConfirmation({ b }: { a: number; b: number }) { return b > 10 }
+  run({ a, b }: { a: number; b: number }) { return ToolResponse.ok(`${a / b}`, { quotient: a / b }) }
+}
+// @ts-expect-error: run is missing
+class NoRun extends Tool { getParameters(): InputSchema { return [] } }
+// @ts-expect-error: abstract
+const abstract = new Tool('a', 'a')
+class Desk {
+  @tool({ description: 'List', inputSchema: [] })
+  list() { return 'x' }
+  // @ts-expect-error: only methods can be tools
+  @tool({ description: 'Paper', inputSchema: [] })
+  paper = 'x'
+}
+same<ReturnType<typeof toolsOf>, Tool[]>(true)
+
+// The registry.
+const registry = new ToolRegistry({ permissions: new ToolPermissions({ allow: ['a'], deny: null, denyOrigins: undefined }), confirm: ({ args, preview }) => preview.length > 0 && args.path !== '/', onEvent: event => { same<typeof event, ToolEvent>(true) } })
+registry.register(new Divide('divide', 'Divide'))
+registry.register({ name: 'spec', description: 'Spec', handler: ({ q }: { q: string }) => q })
+registry.registerAll([new CalculatorTool(), ...toolsOf(new Desk())], { onConflict: 'skip' })
+// @ts-expect-error: no such mode
+registry.registerAll([], { onConflict: 'merge' })
+// @ts-expect-error: not a tool
+registry.register({ description: 'nameless' })
+// @ts-expect-error: a number is no argument object
+registry.execute('a', 5)
+// @ts-expect-error: no such option value
+registry.execute('a', {}, { timeoutMs: '5' })
+// @ts-expect-error: the synchronous path has no deadline
+registry.executeSync('a', {}, { timeoutMs: 5 })
+// @ts-expect-error: a confirmation answers yes or no
+new ToolRegistry({ confirm: () => 'yes' })
+// @ts-expect-error: a list of names
+new ToolPermissions({ allow: 'a' })
+same<ReturnType<typeof registry.execute>, Promise<ToolResponse>>(true)
+same<ReturnType<typeof registry.executeChecked>, Promise<[response: ToolResponse, executed: boolean]>>(true)
+same<ReturnType<typeof registry.executeAll>, Promise<ToolResponse[]>>(true)
+same<ReturnType<typeof registry.executeSync>, ToolResponse>(true)
+const none: null = ToolRegistry.fromTools(null)
+const some: ToolRegistry = ToolRegistry.fromTools([new Divide('divide', 'Divide')])
+const itself: ToolRegistry = ToolRegistry.fromTools(some)
+const turn: ToolCall[] = [{ id: '1', name: 'a', arguments: '{}' }, { id: '2', name: 'a', arguments: { a: 1 } }]
+const lifetime: AsyncDisposable = registry
+
+// Responses and errors.
+const response = ToolResponse.ok('x', { a: 1 })
+same<typeof response, ToolResponse<{ a: number }>>(true)
+same<typeof response.status, ToolStatus>(true)
+same<ToolStatus, 'success' | 'partial' | 'error'>(true)
+// @ts-expect-error: read only
+response.text = 'y'
+// @ts-expect-error: no such code
+const unknownCode: ErrorCode = 'NOPE'
+function narrow(error: unknown): ErrorCode | undefined { return ToolError.isInstance(error) ? error.code : undefined }
+declare const client: MCPClient
+same<ReturnType<MCPClient['close']>, Promise<void>>(true)
+
+export { NoRun, abstract, client, itself, lifetime, nameless, narrow, none, turn, unknownCode, wrongType }
