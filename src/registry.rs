@@ -325,12 +325,13 @@ impl Host for JsHost {
             "gate": self.gate, "name": request.name, "callId": &*request.call_id, "arguments": &*request.arguments, "preview": request.preview,
         });
         async move {
-            // [answer, detail] as in `confirmed`.
+            // One or two words, as `confirmed` takes them.
             let Some(answer) = dispatcher.ask(Message::Confirm, &payload, CancellationToken::new()).await else {
                 return Answer::No(Rejection::Cancelled);
             };
-            let parsed: Option<(String, Option<String>)> = serde_json::from_str(&answer).ok();
-            parsed.and_then(|(answer, detail)| read_answer(&answer, detail).ok()).unwrap_or(Answer::No(Rejection::NotABoolean))
+            let mut words = serde_json::from_str::<Vec<String>>(&answer).unwrap_or_default().into_iter();
+            let answer = words.next().unwrap_or_default();
+            read_answer(&answer, words.next()).unwrap_or(Answer::No(Rejection::NotABoolean))
         }
         .boxed()
     }
