@@ -1,6 +1,6 @@
 // The demo as a user runs it, with the prepared calls and with a local fake of a model's endpoint.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +27,7 @@ function processesWith(folder: string): string[] {
   })
 }
 
-interface How { env?: Record<string, string>; input?: string; command?: string[]; during?: (folder: string) => void }
+interface How { env?: Record<string, string>; input?: string; command?: string[]; during?: (folder: string, child: ChildProcess) => void }
 
 async function demo(args: readonly string[], { env = {}, input, command, during }: How = {}): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'demo-test-'))
@@ -35,7 +35,7 @@ async function demo(args: readonly string[], { env = {}, input, command, during 
   const [program, ...first] = command ?? [process.execPath, '--import', 'tsx', 'examples/demo.ts']
   const child = spawn(program!, [...first, ...args], { cwd: ROOT, env: { ...clean, TMPDIR: folder, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', chunk => { stdout += chunk; during?.(folder) })
+  child.stdout.setEncoding('utf8').on('data', chunk => { stdout += chunk; during?.(folder, child) })
   child.stderr.setEncoding('utf8').on('data', chunk => { stderr += chunk })
   child.stdin.on('error', () => {})
   child.stdin.end(input ?? '')
@@ -116,6 +116,15 @@ describe('the prepared calls', { concurrency: 2 }, () => {
   })
 })
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal}, twice, stops it and leaves nothing`, LIMIT, async () => {
+    await using model = await fakeModel(() => new Promise(() => {}))
+    const run = await demo(['--yes', '--json'], { ...withModel(model.url), during: (_folder, child) => { child.kill(signal); child.kill(signal) } })
+    endedClean(run, 130)
+    assert.equal(run.stderr, 'stopped\n')
+  })
+}
+
 /** Runs the demo in a terminal and types each answer at its question. */
 const PTY = `
 import os, pty, select, sys
@@ -182,14 +191,14 @@ type Answer = { status?: number; body: string } | { message: object }
 interface Asked { authorization: string | undefined; body: any }
 
 /** A chat completions endpoint on this machine that gives prepared answers and keeps what it was asked. */
-async function fakeModel(answer: (turn: number, asked: Asked) => Answer): Promise<{ url: string; asked: Asked[]; [Symbol.asyncDispose](): Promise<void> }> {
+async function fakeModel(answer: (turn: number, asked: Asked) => Answer | Promise<Answer>): Promise<{ url: string; asked: Asked[]; [Symbol.asyncDispose](): Promise<void> }> {
   const asked: Asked[] = []
   const server = createServer((request, response) => {
     let text = ''
-    request.setEncoding('utf8').on('data', chunk => { text += chunk }).on('end', () => {
+    request.setEncoding('utf8').on('data', chunk => { text += chunk }).on('end', async () => {
       assert.equal(request.url, '/v1/chat/completions')
       asked.push({ authorization: request.headers.authorization, body: JSON.parse(text) })
-      const given = answer(asked.length - 1, asked.at(-1)!)
+      const given = await answer(asked.length - 1, asked.at(-1)!)
       const { status, body } = 'message' in given ? { status: 200, body: JSON.stringify({ choices: [{ index: 0, message: given.message, finish_reason: 'stop' }] }) } : given
       response.writeHead(status ?? 200, { 'content-type': 'application/json' }).end(body)
     })

@@ -5,7 +5,9 @@ import { z } from 'zod'
 import { CalculatorTool, MCPClient, ToolPermissions, ToolRegistry, type ConfirmRequest, type ToolEvent, tool } from 'toolbolt'
 import { binding } from '../dist/binding.js'
 import { operation } from '../dist/dispatch.js'
-import { insideOf } from '../dist/registry.js'
+
+// Not part of the types: nothing outside the package may use it.
+const { insideOf } = (await import('../dist/registry.js')) as any
 
 async function fromRust(registry: ToolRegistry, name: string, args: string, cancel = new binding.CancelSource()): Promise<any> {
   return JSON.parse(await operation(token => { insideOf(registry).native.execute(token, name, args, `rust-${name}`, cancel) }))

@@ -14,8 +14,9 @@ import { openTools } from './demo/tools.ts'
 
 const stopping = new AbortController()
 const stop = () => { stopping.abort(new Error('stopped')) }
-process.once('SIGINT', stop)
-process.once('SIGTERM', stop)
+// Not `once`: Ctrl-C may arrive twice, from the terminal and from npm, and must not cut the cleaning up short.
+process.on('SIGINT', stop)
+process.on('SIGTERM', stop)
 
 async function main(options: DemoOptions, screen: Screen): Promise<void> {
   const questions = process.stdout.isTTY && !options.json ? process.stdout : process.stderr
@@ -66,7 +67,7 @@ async function main(options: DemoOptions, screen: Screen): Promise<void> {
 
 try {
   const options = readOptions(process.argv.slice(2), process.env, process.stdin.isTTY === true)
-  const colours = process.stdout.isTTY === true && !process.env['NO_COLOR']
+  const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
   if (options.help) console.log(USAGE)
   else await main(options, options.json ? jsonScreen(process.stdout) : timeline(process.stdout, colours))
   if (stopping.signal.aborted) process.exitCode = 130

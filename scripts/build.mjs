@@ -1,5 +1,6 @@
 // Builds the addon and the TypeScript. `--release` for the optimised addon, `--ts` for the TypeScript alone; else a debug addon.
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ROOT, bin, run } from './run.mjs'
@@ -10,7 +11,8 @@ const ADDON = ['build', '--platform', '--js', 'binding.cjs', '--dts', 'binding.d
 export function build({ addon, quiet = false }) {
   if (addon !== 'none') {
     console.error(`building the ${addon} addon…${addon === 'release' ? ' (the first time takes several minutes)' : ''}`)
-    run(bin('napi'), [...ADDON, ...(addon === 'release' ? ['--release'] : [])], { quiet })
+    if (addon === 'release') run(bin('napi'), [...ADDON, '--release'], { quiet, env: { RUSTFLAGS: withoutMachinePaths(quiet) } })
+    else run(bin('napi'), ADDON, { quiet })
   }
   console.error('building the TypeScript…')
   // Into another folder first: a failed build leaves the last good one in place.
@@ -21,6 +23,15 @@ export function build({ addon, quiet = false }) {
   run(bin('tsc'), ['-p', 'tsconfig.json', '--outDir', made], { quiet })
   rmSync(dist, { recursive: true, force: true })
   renameSync(made, dist)
+}
+
+/** Compiler flags with which the binary holds no path of the machine that built it: places of panics are relative. */
+function withoutMachinePaths(quiet) {
+  const sources = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry', 'src')
+  if (!existsSync(sources)) run('cargo', ['fetch', '--locked'], { quiet })
+  const folders = existsSync(sources) ? readdirSync(sources).map(name => join(sources, name)) : []
+  const remaps = folders.filter(folder => !/\s/.test(folder)).map(folder => `--remap-path-prefix=${folder}=crates`)
+  return [process.env.RUSTFLAGS, ...remaps].filter(Boolean).join(' ')
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -11,17 +11,19 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const bin = name => join(ROOT, 'node_modules', '.bin', name)
 
 /**
- * Runs a program in the checkout and shows what it prints; ends this process when it fails. `quiet` sends its standard
- * output to standard error, so that standard output stays free for a result.
+ * Runs a program in the checkout and shows what it prints; ends this process when it fails, or gives back `false` where it
+ * `mayFail`. `quiet` sends its standard output to standard error, so that standard output stays free for a result.
  */
-export function run(command, args, { quiet = false, cwd = ROOT, env } = {}) {
+export function run(command, args, { quiet = false, mayFail = false, cwd = ROOT, env } = {}) {
   const { status, signal, error } = spawnSync(command, args, {
     cwd,
     stdio: ['inherit', quiet ? 2 : 'inherit', 'inherit'],
     env: env === undefined ? process.env : { ...process.env, ...env },
   })
   if (error !== undefined) fail(error.code === 'ENOENT' ? `${command} is not installed.` : `${command} cannot be started: ${error.message}`)
-  if (status !== 0) fail(`failed (${signal ?? `exit code ${status}`}): ${[command, ...args].join(' ')}`)
+  if (status === 0) return true
+  if (mayFail) return false
+  return fail(`failed (${signal ?? `exit code ${status}`}): ${[command, ...args].join(' ')}`)
 }
 
 /** What a program prints, or `undefined` when it is missing or fails. */

@@ -3,49 +3,50 @@
 // Other arguments are names of test files, such as `turn` for __test__/turn.test.ts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT, bin, run } from './run.mjs'
+import { ROOT, bin, fail, run } from './run.mjs'
 import { setUp } from './setup.mjs'
 
 /** For one file. The longest makes a million calls, in a child process, on whatever machine this is. */
 const FILE_TIMEOUT_MS = 30 * 60_000
+const NODE_TESTS = 'Node tests'
 const TYPE_CHECKS = ['tsconfig.json', 'tsconfig.test.json', '__test__/contract/tsconfig.json']
 
 const args = process.argv.slice(2)
 const only = args.find(arg => arg.startsWith('--'))
 const names = args.filter(arg => !arg.startsWith('--'))
 
-/** Runs a part, and tells how long it took unless its own last words are worth keeping last. */
-function part(title, work, { closes = false } = {}) {
+const failed = []
+
+/** Runs a part. A failed one does not keep the others from running, so that one run shows all that is wrong. */
+function part(title, work) {
   console.log(`\n== ${title}`)
   const started = performance.now()
-  work()
-  if (!closes) console.log(`== ${title}: ok, ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  const ok = work()
+  if (!ok) failed.push(title)
+  // The Node tests come last, and their own summary has the last word.
+  if (title !== NODE_TESTS) console.log(`== ${title}: ${ok ? 'ok' : 'FAILED'}, ${((performance.now() - started) / 1000).toFixed(0)} s`)
 }
 
 function testFiles() {
   const all = readdirSync(join(ROOT, '__test__'), { recursive: true }).map(String).filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
   const wanted = names.length === 0 ? all : all.filter(file => names.includes(file.replace(/\.test\.ts$/, '')))
+  if (wanted.length === 0) fail(`no test file is named ${names.join(' or ')}`)
   return wanted.sort().map(file => join('__test__', file))
 }
 
-const rust = () => part('Rust tests', () => run('cargo', ['test', '-p', 'toolbolt-core', '--locked']))
-const types = () => part('type checks', () => { for (const config of TYPE_CHECKS) run(bin('tsc'), ['-p', config, '--noEmit']) })
-const node = () => part('Node tests', () => run(process.execPath, [
+const build = () => part('set-up and build', () => {
+  setUp({ release: true })
+  return true
+})
+const rust = () => part('Rust tests', () => run('cargo', ['test', '-p', 'toolbolt-core', '--locked', '--no-fail-fast'], { mayFail: true }))
+const types = () => part('type checks', () => TYPE_CHECKS.map(config => run(bin('tsc'), ['-p', config, '--noEmit'], { mayFail: true })).every(Boolean))
+const node = () => part(NODE_TESTS, () => run(process.execPath, [
   '--expose-gc', '--import', 'tsx', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout',
   '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`, ...testFiles(),
-]), { closes: true })
+], { mayFail: true }))
 
-switch (only) {
-  case undefined:
-    part('set-up and build', () => setUp({ release: true }))
-    rust()
-    types()
-    node()
-    break
-  case '--node': node(); break
-  case '--rust': rust(); break
-  case '--types': types(); break
-  default:
-    console.error(`unknown option ${only}; use --node, --rust or --types`)
-    process.exit(1)
-}
+const PARTS = { '--node': [node], '--rust': [rust], '--types': [types], undefined: [build, rust, types, node] }
+const chosen = PARTS[only]
+if (chosen === undefined) fail(`unknown option ${only}; use --node, --rust or --types`)
+for (const one of chosen) one()
+if (failed.length > 0) fail(`FAILED: ${failed.join(', ')}`)

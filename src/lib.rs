@@ -3,11 +3,13 @@
 mod dispatch;
 mod environment;
 mod error;
+mod host;
 mod mcp;
 mod policy;
 mod raw;
 mod registry;
 mod tools;
+mod values;
 
 use napi_derive::napi;
 
@@ -43,6 +45,6 @@ pub fn batch_ends(overlaps: Vec<bool>) -> Vec<u32> {
 /// The JSON Schema of a list of parameters, both as JSON.
 #[napi(catch_unwind)]
 pub fn parameters_to_schema(parameters: String) -> napi::Result<String> {
-    let parameters: Vec<toolbolt_core::schema::parameter::Parameter> = registry::parse(&parameters)?;
+    let parameters: Vec<toolbolt_core::schema::parameter::Parameter> = values::parse(&parameters)?;
     Ok(toolbolt_core::schema::parameter::to_schema(&parameters).map_err(error::to_js)?.to_string())
 }

@@ -5,8 +5,8 @@
 use crate::dispatch;
 use crate::environment;
 use crate::error::{misuse, to_js};
-use crate::registry::{duration, parse};
 use crate::tools::NativeTool;
+use crate::values::{duration, parse};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;

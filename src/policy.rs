@@ -1,7 +1,7 @@
 //! Prompts and permissions.
 
 use crate::error::{misuse, to_js};
-use crate::registry::parse;
+use crate::values::parse;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use std::collections::HashMap;

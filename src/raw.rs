@@ -1,7 +1,7 @@
 //! The two functions on the hot path, registered without the macro, whose glue costs five times the call itself.
 //!
 //! `begin(gate, tool, text | undefined, callId | undefined)` gives a number, the ticket times 8 plus flags, or a string, the
-//! finished call as JSON; -1 when the gate is closed. `finish(gate, ticket, status, text, dataBytes)` gives `undefined`, or
+//! finished call as JSON; -1 when the gate is closed. `finish(gate, ticket, text, status = 0, dataBytes = 0)` gives `undefined`, or
 //! what changed as JSON. Both give `null` for a call that only a bug of ours can make.
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
@@ -51,6 +51,8 @@ pub fn register(exports: Object<'_>, env: Env) -> Result<()> {
 struct Call<const N: usize> {
     env: sys::napi_env,
     arguments: [sys::napi_value; N],
+    /// How many were given.
+    count: usize,
 }
 
 impl<const N: usize> Call<N> {
@@ -61,7 +63,7 @@ impl<const N: usize> Call<N> {
         let mut arguments = [ptr::null_mut(); N];
         // SAFETY: by the contract above; `arguments` has room for `count` values, absent ones become `undefined`.
         let status = unsafe { sys::napi_get_cb_info(env, info, &raw mut count, arguments.as_mut_ptr(), ptr::null_mut(), ptr::null_mut()) };
-        (status == sys::Status::napi_ok).then_some(Self { env, arguments })
+        (status == sys::Status::napi_ok).then_some(Self { env, arguments, count })
     }
 
     /// A whole number that a double holds; `None` for anything else.
@@ -69,7 +71,9 @@ impl<const N: usize> Call<N> {
         let mut value = 0.0f64;
         // SAFETY: the argument belongs to the live `env`; a value that is no number gives a status and leaves `value` alone.
         let status = unsafe { sys::napi_get_value_double(self.env, self.arguments[index], &raw mut value) };
-        (status == sys::Status::napi_ok && (0.0..9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0).then_some(value as u64)
+        // The cast saturates, so that only a whole number from 0 on comes back as it was.
+        let number = value as i64;
+        (status == sys::Status::napi_ok && number >= 0 && number as f64 == value).then_some(number.unsigned_abs())
     }
 
     /// UTF-16 units of a string; `None` when it is none.
@@ -82,6 +86,9 @@ impl<const N: usize> Call<N> {
 
     /// A string as UTF-8 in a reused buffer; `None` when it is none.
     fn string<'a>(&self, index: usize, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
+        if index >= self.count {
+            return None;
+        }
         // No UTF-16 unit takes more than three bytes of UTF-8; one more for the NUL that Node-API writes.
         let capacity = self.string_length(index)?.checked_mul(3)?.checked_add(1)?;
         buffer.clear();
@@ -151,16 +158,19 @@ unsafe extern "C" fn begin(env: sys::napi_env, info: sys::napi_callback_info) ->
     let Some(call) = (unsafe { Call::<4>::read(env, info) }) else { return ptr::null_mut() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let gate = u32::try_from(call.number(0)?).ok()?;
-        let tool = u32::try_from(call.number(1)?).ok()?;
+        let tool = ToolRef::Id(u32::try_from(call.number(1)?).ok()?);
+        if call.count <= 2 {
+            return environment::with_gate(gate, |gate| gate.begin(tool, None, None));
+        }
         let mut id_buffer = Vec::new();
         let call_id = call.string(3, &mut id_buffer);
         BUFFER.with_borrow_mut(|buffer| {
             let text = call.string(2, buffer);
-            let begun = environment::with_gate(gate, |gate| gate.begin(ToolRef::Id(tool), text, call_id))?;
+            let begun = environment::with_gate(gate, |gate| gate.begin(tool, text, call_id));
             if buffer.capacity() > MAX_KEPT_BUFFER {
                 *buffer = Vec::new();
             }
-            Some(begun)
+            begun
         })
     }));
     match result {
@@ -173,7 +183,7 @@ unsafe extern "C" fn begin(env: sys::napi_env, info: sys::napi_callback_info) ->
             let changed = if opened.arguments_changed { CHANGED } else { 0 };
             call.give_number((opened.ticket.to_bits() * 8 + ask + changed) as f64)
         }
-        Ok(Some(Ok(Begun::Refused(finished)))) => match crate::registry::finished_json(&finished) {
+        Ok(Some(Ok(Begun::Refused(finished)))) => match crate::values::finished_json(&finished) {
             Ok(json) => call.give_string(&json),
             Err(_) => call.give_null(),
         },
@@ -188,8 +198,8 @@ unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let gate = u32::try_from(call.number(0)?).ok()?;
         let ticket = Ticket::from_bits(call.number(1)?);
-        let status = status_of(call.number(2)?)?;
-        let data_bytes = usize::try_from(call.number(4)?).ok()?;
+        let (status, data_bytes) = if call.count > 3 { (call.number(3)?, call.number(4)?) } else { (0, 0) };
+        let (status, data_bytes) = (status_of(status)?, usize::try_from(data_bytes).ok()?);
         environment::with_gate(gate, |gate| finish_in(gate, &call, ticket, status, data_bytes)).flatten()
     }));
     match result {
@@ -203,11 +213,13 @@ unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -
 }
 
 fn finish_in(gate: &Gate, call: &Call<5>, ticket: Ticket, status: Status, data_bytes: usize) -> Option<Verdict> {
-    let limit = gate.text_limit(ticket).ok()?;
+    let length = call.string_length(2)?;
     // A text of at most `limit` units has at most as many characters: it need not be read. One character takes at most two
     // units, so twice the limit and a bit shows whether there are too many.
-    let text = if call.string_length(3)? <= limit { String::new() } else { call.prefix(3, limit.saturating_mul(2).saturating_add(2))? };
-    gate.finish(ticket, status, &text, data_bytes).ok()
+    let read = |limit: usize| {
+        if length <= limit { String::new() } else { call.prefix(2, limit.saturating_mul(2).saturating_add(2)).unwrap_or_default() }
+    };
+    gate.finish(ticket, status, read, data_bytes).ok()
 }
 
 fn status_of(number: u64) -> Option<Status> {

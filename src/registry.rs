@@ -3,28 +3,21 @@
 use crate::dispatch::{self, Dispatcher, Message};
 use crate::environment;
 use crate::error::{misuse, to_js};
+use crate::host::{JsHost, read_answer};
 use crate::policy::{NativePermissions, NativePrompts};
 use crate::tools::{CancelSource, NativeTool, context};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use crate::values::{duration, ended, finished_json, parse, to_text};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use parking_lot::Mutex;
-use serde::de::DeserializeOwned;
-use serde_json::json;
-use serde_json::value::RawValue;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
-use toolbolt_core::confirm::Rejection;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::event::{Event, Recorder};
-use toolbolt_core::exact;
-use toolbolt_core::execute::{self, ConfirmRequest, Host, Request};
-use toolbolt_core::gate::{Answer, Begun, Finished, Gate, Limits, Outcome, Ticket, ToolRef};
+use toolbolt_core::execute::{self, Host, Request};
+use toolbolt_core::gate::{Begun, Gate, Limits, Outcome, Ticket, ToolRef};
 use toolbolt_core::registry::{Body, Definition, Validation};
-use toolbolt_core::tool::{CallContext, PerCall};
+use toolbolt_core::tool::PerCall;
 use toolbolt_core::{export, guard};
 
 /// What holds for a whole registry.
@@ -217,7 +210,8 @@ impl NativeRegistry {
     /// Ends a call whose arguments JavaScript's validator refused; `violations` is JSON.
     #[napi(catch_unwind)]
     pub fn invalid(&self, ticket: f64, violations: String) -> Result<String> {
-        ended(&self.gate.invalid(self.ticket(ticket), parse(&violations)?).map_err(to_js)?)
+        let finished = self.gate.invalid(self.ticket(ticket), parse(&violations)?).map_err(to_js)?;
+        ended(&finished)
     }
 
     /// The answer to a confirmation: `yes`, `notNeeded`, `nobody`, or why not, with a word or a number of milliseconds.
@@ -225,7 +219,7 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn confirmed(&self, ticket: f64, answer: String, detail: Option<String>) -> Result<Option<String>> {
         let answer = read_answer(&answer, detail)?;
-        self.gate.confirmed(self.ticket(ticket), answer).map_err(to_js)?.as_ref().map(ended).transpose()
+        self.gate.confirmed(self.ticket(ticket), answer).map_err(to_js)?.as_deref().map(ended).transpose()
     }
 
     /// Ends a call whose body gave no result: `threw`, `badResult`, `timedOut` or `cancelled`.
@@ -238,13 +232,14 @@ impl NativeRegistry {
             "cancelled" => Outcome::Cancelled,
             _ => return Err(misuse("unknown outcome")),
         };
-        ended(&self.gate.fail(self.ticket(ticket), outcome, entered).map_err(to_js)?)
+        let finished = self.gate.fail(self.ticket(ticket), outcome, entered).map_err(to_js)?;
+        ended(&finished)
     }
 
     /// Runs a native tool to its end without waiting; nothing where it has to wait.
     #[napi(catch_unwind)]
     pub fn run_now(&self, ticket: f64) -> Result<Option<String>> {
-        execute::run_now(&self.gate, self.ticket(ticket)).map_err(to_js)?.as_ref().map(ended).transpose()
+        execute::run_now(&self.gate, self.ticket(ticket)).map_err(to_js)?.as_deref().map(ended).transpose()
     }
 
     /// Runs a native tool; the finished call goes to the promise under `token`.
@@ -312,57 +307,6 @@ impl NativeRegistry {
     }
 }
 
-/// JavaScript, as the core sees it.
-struct JsHost {
-    dispatcher: Arc<Dispatcher>,
-    gate: u32,
-}
-
-impl Host for JsHost {
-    fn confirm(&self, request: ConfirmRequest) -> BoxFuture<'static, Answer> {
-        let dispatcher = Arc::clone(&self.dispatcher);
-        let payload = json!({
-            "gate": self.gate, "name": request.name, "callId": &*request.call_id, "arguments": &*request.arguments, "preview": request.preview,
-        });
-        async move {
-            // One or two words, as `confirmed` takes them.
-            let Some(answer) = dispatcher.ask(Message::Confirm, &payload, CancellationToken::new()).await else {
-                return Answer::No(Rejection::Cancelled);
-            };
-            let mut words = serde_json::from_str::<Vec<String>>(&answer).unwrap_or_default().into_iter();
-            let answer = words.next().unwrap_or_default();
-            read_answer(&answer, words.next()).unwrap_or(Answer::No(Rejection::NotABoolean))
-        }
-        .boxed()
-    }
-
-    fn execute(&self, name: &str, arguments: &str, context: &CallContext) -> BoxFuture<'static, std::result::Result<String, ToolError>> {
-        let dispatcher = Arc::clone(&self.dispatcher);
-        let cancelled = context.cancelled.clone();
-        let payload = json!({ "gate": self.gate, "name": name, "arguments": arguments, "callId": &*context.call_id });
-        async move {
-            let answer = dispatcher.ask(Message::Execute, &payload, cancelled).await;
-            answer.ok_or_else(|| ToolError::new(ErrorCode::Cancelled, "the environment of the tool has ended"))
-        }
-        .boxed()
-    }
-}
-
-fn read_answer(answer: &str, detail: Option<String>) -> Result<Answer> {
-    Ok(match answer {
-        "yes" => Answer::Yes,
-        "notNeeded" => Answer::NotNeeded,
-        "nobody" => Answer::NobodyToAsk,
-        "declined" => Answer::No(Rejection::Declined),
-        "notABoolean" => Answer::No(Rejection::NotABoolean),
-        "promise" => Answer::No(Rejection::Promise),
-        "threw" => Answer::No(Rejection::Threw(detail.unwrap_or_default())),
-        "timedOut" => Answer::No(Rejection::TimedOut(detail.and_then(|limit| limit.parse().ok()).unwrap_or_default())),
-        "cancelled" => Answer::No(Rejection::Cancelled),
-        _ => return Err(misuse("unknown answer")),
-    })
-}
-
 fn per_call(number: u32) -> Result<PerCall> {
     match number {
         0 => Ok(PerCall::Never),
@@ -370,34 +314,4 @@ fn per_call(number: u32) -> Result<PerCall> {
         2 => Ok(PerCall::Ask),
         _ => Err(misuse("unknown per-call mode")),
     }
-}
-
-pub(crate) fn duration(milliseconds: Option<f64>) -> Option<Duration> {
-    milliseconds.and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
-}
-
-/// A finished call for JavaScript: whole numbers that a double would round travel as marked strings.
-pub(crate) fn finished_json(finished: &Finished) -> std::result::Result<String, serde_json::Error> {
-    let Some((marked, prefix)) = finished.response.data.as_ref().and_then(|data| exact::mark_inexact(data.get())) else {
-        return serde_json::to_string(finished);
-    };
-    let mut finished = finished.clone();
-    finished.response.data = Some(RawValue::from_string(marked)?);
-    let mut json = serde_json::to_string(&finished)?;
-    json.truncate(json.len() - 1);
-    json.push_str(&format!(",\"bigPrefix\":\"{prefix}\"}}"));
-    Ok(json)
-}
-
-fn ended(finished: &Finished) -> Result<String> {
-    finished_json(finished).map_err(|error| misuse(&format!("no JSON form: {error}")))
-}
-
-fn to_text(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| misuse(&format!("no JSON form: {error}")))
-}
-
-/// JSON from TypeScript.
-pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| misuse(&error.to_string()))
 }

@@ -4,7 +4,7 @@
 
 use crate::dispatch::{self, Dispatcher};
 use crate::policy::NativePrompts;
-use crate::registry::{duration, finished_json};
+use crate::values::{duration, finished_json};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;

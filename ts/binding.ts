@@ -5,9 +5,9 @@ import type * as Generated from '../binding.cjs'
 /** The generated classes and functions, and the two raw functions that the generator does not see. */
 export type Binding = typeof Generated & {
   /** Steps 1 to 3. Ticket × 8 + flags; -1 when closed; a finished call as JSON; `null` for misuse. */
-  begin(gate: number, tool: number, text: string | undefined, callId: string | undefined): number | string | null
+  begin(gate: number, tool: number, text?: string, callId?: string): number | string | null
   /** Steps 6 and 8. `undefined` when nothing changed; what changed as JSON; `null` for misuse. */
-  finish(gate: number, ticket: number, status: number, text: string, dataBytes: number): undefined | string | null
+  finish(gate: number, ticket: number, text: string, status?: number, dataBytes?: number): undefined | string | null
 }
 
 export type { NativeMcpClient, NativePermissions, NativePrompts, NativeRegistry, NativeTool } from '../binding.cjs'

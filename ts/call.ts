@@ -85,7 +85,9 @@ export class Call implements ToolContext {
     } catch (error) {
       fault = messageOf(error)
     }
-    const begun = binding.begin(this.#inner.index, entry.id, this.#text, this.#inner.onEvent === undefined ? undefined : this.callId)
+    const { index, onEvent } = this.#inner
+    const begun = onEvent !== undefined ? binding.begin(index, entry.id, this.#text, this.callId)
+      : this.#text !== undefined ? binding.begin(index, entry.id, this.#text) : binding.begin(index, entry.id)
     if (typeof begun !== 'number') this.#end(begun ?? misuse())
     else if (begun === CLOSED) throw new ToolError('CLOSED', 'the registry is closed; make a new one')
     else this.#open(begun, args, fault)
@@ -224,7 +226,9 @@ export class Call implements ToolContext {
   }
 
   #bound({ status, text, data, dataBytes, code }: Outcome): void {
-    const changed = binding.finish(this.#inner.index, this.#ticket, status, text, dataBytes)
+    const { index } = this.#inner
+    // A plain success, which most results are, crosses with what it has.
+    const changed = status === 0 && dataBytes === 0 ? binding.finish(index, this.#ticket, text) : binding.finish(index, this.#ticket, text, status, dataBytes)
     const stamp = { code, callId: this.callId, origin: this.#entry.tool.origin, executed: true, external: this.#isExternal() }
     if (changed === undefined) {
       this.response = new ToolResponse(text, STATUSES[status], data, stamp)

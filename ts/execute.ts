@@ -7,11 +7,14 @@ import { ToolError } from './errors.js'
 import type { ToolResponse } from './response.js'
 import type { StandardResult } from './schema.js'
 import { readProgress } from './native-tool.js'
+import { checkExecuteOptions, checkName } from './options.js'
 import type { ExecuteOptions } from './types.js'
 import type { Waited } from './wait.js'
 
-/** Runs a call through the gate. */
+/** Runs a call through the gate. @throws ToolError `INVALID_OPTIONS`, `CLOSED`. */
 export async function execute(inner: Inner, name: string, args: unknown, options: ExecuteOptions | undefined): Promise<ToolResponse> {
+  checkName(name)
+  if (options !== undefined) checkExecuteOptions(options)
   const call = new Call(inner, options)
   call.begin(name, args)
   if (call.response === undefined && options?.signal?.aborted) {
@@ -36,8 +39,10 @@ export async function execute(inner: Inner, name: string, args: unknown, options
   return call.response as unknown as ToolResponse
 }
 
-/** Runs a call that may not wait. What turns out to be a promise ends it. */
+/** Runs a call that may not wait. What turns out to be a promise ends it. @throws ToolError as `execute`. */
 export function executeSync(inner: Inner, name: string, args: unknown, options: ExecuteOptions | undefined): ToolResponse {
+  checkName(name)
+  if (options !== undefined) checkExecuteOptions(options)
   const call = new Call(inner, options)
   call.begin(name, args)
   if (call.response === undefined) {

@@ -5,7 +5,7 @@ import { type Host, addHost } from './dispatch.js'
 import type { Entry, Inner } from './entry.js'
 import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute, executeSync } from './execute.js'
-import { checkChars, checkExecuteOptions, checkFunction, checkMs, checkName } from './options.js'
+import { checkChars, checkExecuteOptions, checkFunction, checkMs } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
@@ -162,9 +162,7 @@ export class ToolRegistry implements AsyncDisposable {
    * Calls a tool. `args` is JSON text, as a model writes it, or an object.
    * @throws ToolError `INVALID_OPTIONS` for a wrong option, `CLOSED` once the registry is closed.
    */
-  async execute(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse> {
-    checkName(name)
-    if (options !== undefined) checkExecuteOptions(options)
+  execute(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse> {
     return execute(this.#inner, name, args, options)
   }
 
@@ -176,8 +174,6 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** Calls a tool without waiting. A schema, confirmation or body that gives a promise ends the call with an error. */
   executeSync(name: string, args: string | object, options?: ExecuteSyncOptions): ToolResponse {
-    checkName(name)
-    if (options !== undefined) checkExecuteOptions(options)
     return executeSync(this.#inner, name, args, options)
   }
 

@@ -3,7 +3,6 @@ import { type ErrorCode, invalidOption } from './errors.js'
 import type { JsonObject, ToolStatus } from './types.js'
 
 const MARK = Symbol.for('toolbolt.ToolResponse')
-const STATUSES: readonly ToolStatus[] = ['success', 'partial', 'error']
 
 let externalOf: (response: ToolResponse<any>) => boolean
 
@@ -38,7 +37,7 @@ export class ToolResponse<Data = unknown> {
    */
   constructor(text: string, status: ToolStatus, data?: Data, stamp?: Stamp) {
     if (typeof text !== 'string') throw invalidOption('the text of a response must be a string')
-    if (!STATUSES.includes(status)) throw invalidOption("the status of a response must be 'success', 'partial' or 'error'")
+    if (status !== 'success' && status !== 'partial' && status !== 'error') throw invalidOption("the status of a response must be 'success', 'partial' or 'error'")
     this.text = text
     this.status = status
     this.data = data as Data

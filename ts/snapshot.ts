@@ -37,15 +37,20 @@ function copyObject(value: object, depth: number): unknown {
   if (depth >= MAX_DEPTH) throw new NotJson(`the arguments are nested deeper than ${MAX_DEPTH + 1} levels, or contain themselves`)
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return copy((value as { toJSON(): unknown }).toJSON(), depth + 1)
   if (Array.isArray(value)) return Array.from(value, item => copy(item, depth + 1) ?? null)
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) return copy(value.valueOf(), depth)
-  const result: Record<string, unknown> = {}
-  for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue
-    const item = copy((value as Record<string, unknown>)[key], depth + 1)
-    if (item === undefined) continue
+  if (Object.getPrototypeOf(value) !== Object.prototype && (value instanceof String || value instanceof Number || value instanceof Boolean)) {
+    return copy(value.valueOf(), depth)
+  }
+  // A spread reads each property once, getters included, and keeps `__proto__` an ordinary key. Most values need no more.
+  const result: Record<string, unknown> = { ...value }
+  for (const key in result) {
     if (!key.isWellFormed()) throw new NotJson('a key has a lone surrogate')
-    if (key === '__proto__') Object.defineProperty(result, key, { value: item, writable: true, enumerable: true, configurable: true })
-    else result[key] = item
+    const item = result[key]
+    if (typeof item === 'boolean' || (typeof item === 'string' && item.isWellFormed())) continue
+    const copied = copy(item, depth + 1)
+    if (copied === item || !Object.hasOwn(result, key)) continue
+    if (copied === undefined) delete result[key]
+    else if (key === '__proto__') Object.defineProperty(result, key, { value: copied, writable: true, enumerable: true, configurable: true })
+    else result[key] = copied
   }
   return result
 }

@@ -33,13 +33,13 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv, has
   const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args: [...args], options: { yes: flag, no: flag, json: flag, help: flag, task: { type: 'string' } } })
   if (values.yes && values.no) throw new Error('--yes and --no exclude each other')
-  const key = env['OPENAI_API_KEY']
-  const base = env['OPENAI_BASE_URL'] || 'https://api.openai.com/v1'
+  const key = env.OPENAI_API_KEY
+  const base = env.OPENAI_BASE_URL || 'https://api.openai.com/v1'
   return {
     answer: values.yes ? 'yes' : values.no ? 'no' : hasTerminal ? 'terminal' : 'nobody',
     json: values.json,
     help: values.help,
     task: values.task,
-    endpoint: key ? { url: `${base.replace(/\/+$/, '')}/chat/completions`, key, model: env['OPENAI_MODEL'] || 'gpt-4o-mini' } : undefined,
+    endpoint: key ? { url: `${base.replace(/\/+$/, '')}/chat/completions`, key, model: env.OPENAI_MODEL || 'gpt-4o-mini' } : undefined,
   }
 }

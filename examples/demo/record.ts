@@ -75,9 +75,11 @@ export class Recorder {
   }
 
   #notesOf(callId: string): Notes {
-    let notes = this.#notes.get(callId)
-    if (notes === undefined) this.#notes.set(callId, notes = { askMs: 0 })
-    return notes
+    const known = this.#notes.get(callId)
+    if (known !== undefined) return known
+    const fresh: Notes = { askMs: 0 }
+    this.#notes.set(callId, fresh)
+    return fresh
   }
 }
 

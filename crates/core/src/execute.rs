@@ -69,7 +69,7 @@ pub async fn execute(gate: &Arc<Gate>, host: &Arc<dyn Host>, request: Request) -
     to_json(&finished)
 }
 
-async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &Request) -> Result<Option<Finished>, ToolError> {
+async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &Request) -> Result<Option<Box<Finished>>, ToolError> {
     let shown = ConfirmRequest {
         name: request.name.clone(),
         call_id: Arc::clone(&request.context.call_id),
@@ -88,7 +88,7 @@ async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &R
 ///
 /// # Errors
 /// `INVALID_OPTIONS` for a ticket that does not stand for a running call of a native tool.
-pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Result<Finished, ToolError> {
+pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Result<Box<Finished>, ToolError> {
     let arguments = gate.arguments(ticket)?;
     let entry = gate.entry(ticket)?;
     let Body::Native(tool) = &entry.definition.body else {
@@ -118,7 +118,7 @@ pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Resu
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_now(gate: &Arc<Gate>, ticket: Ticket) -> Result<Option<Finished>, ToolError> {
+pub fn run_now(gate: &Arc<Gate>, ticket: Ticket) -> Result<Option<Box<Finished>>, ToolError> {
     let arguments = gate.arguments(ticket)?;
     let entry = gate.entry(ticket)?;
     let Body::Native(tool) = &entry.definition.body else {

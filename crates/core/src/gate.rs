@@ -52,7 +52,7 @@ pub enum Begun {
     /// The call may go on.
     Open(Opened),
     /// The call ends here, with the response.
-    Refused(Finished),
+    Refused(Box<Finished>),
 }
 
 /// How a tool is named by whoever calls it.
@@ -77,10 +77,16 @@ pub enum Answer {
     No(Rejection),
 }
 
+#[derive(Default)]
+struct Table {
+    registry: Registry,
+    permissions: Option<Arc<Permissions>>,
+}
+
 /// A registry with everything that stands between a call and a tool.
 pub struct Gate {
-    registry: RwLock<Registry>,
-    permissions: RwLock<Option<Arc<Permissions>>>,
+    /// What calls are looked up in and judged by: one lock, as every call needs both.
+    table: RwLock<Table>,
     prompts: Arc<PromptRegistry>,
     limits: Limits,
     calls: Mutex<Calls>,
@@ -97,8 +103,7 @@ impl Gate {
         recorder: Option<Arc<dyn Recorder>>,
     ) -> Self {
         Self {
-            registry: RwLock::default(),
-            permissions: RwLock::new(permissions),
+            table: RwLock::new(Table { registry: Registry::default(), permissions }),
             prompts,
             limits,
             calls: Mutex::default(),
@@ -114,7 +119,7 @@ impl Gate {
 
     /// Runs a closure with the table locked for reading. The closure must not call back into the gate.
     pub fn with_registry<T>(&self, read: impl FnOnce(&Registry) -> T) -> T {
-        read(&self.registry.read())
+        read(&self.table.read().registry)
     }
 
     /// Adds a tool and returns its id.
@@ -123,28 +128,29 @@ impl Gate {
     /// As [`Registry::register`], and `CLOSED`.
     pub fn register(&self, definition: crate::registry::Definition, overwrite: bool) -> Result<u32, ToolError> {
         self.check_open()?;
-        self.registry.write().register(definition, overwrite)
+        self.table.write().registry.register(definition, overwrite)
     }
 
     /// Removes a tool; calls that run it go on. Returns whether there was one.
     pub fn unregister(&self, name: &str) -> bool {
-        self.registry.write().unregister(name)
+        self.table.write().registry.unregister(name)
     }
 
     /// Replaces the permissions, for every call that begins from now on.
     pub fn set_permissions(&self, permissions: Option<Arc<Permissions>>) {
-        *self.permissions.write() = permissions;
+        self.table.write().permissions = permissions;
     }
 
     /// The permissions in force.
     pub fn permissions(&self) -> Option<Arc<Permissions>> {
-        self.permissions.read().clone()
+        self.table.read().permissions.clone()
     }
 
     /// Whether the permissions let a tool be called, and so be shown.
     pub fn permits(&self, entry: &Entry) -> bool {
-        self.permissions
+        self.table
             .read()
+            .permissions
             .as_ref()
             .is_none_or(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)).is_none())
     }
@@ -175,46 +181,48 @@ impl Gate {
     /// `CLOSED` once the gate is closed.
     pub fn begin(&self, tool: ToolRef<'_>, text: Option<&str>, call_id: Option<&str>) -> Result<Begun, ToolError> {
         self.check_open()?;
-        let entry = match self.look_up(tool) {
+        let entry = match self.admit(tool) {
             Ok(entry) => entry,
-            Err(refused) => {
-                self.record_refused(tool, call_id, &refused);
+            Err((entry, refused)) => {
+                self.record_refused(tool, entry.as_deref(), call_id, &refused);
                 return Ok(Begun::Refused(refused));
             }
         };
-        let mut call = Call::new(Arc::clone(&entry), call_id);
-        match self.permit_and_validate(&entry, text) {
-            Ok((parsed, arguments_changed)) => {
-                self.record(&call, EventKind::Call, parsed.as_ref().map(|arguments| &arguments.value));
-                call.arguments = parsed;
-                let ask = self.ask(&entry, call.arguments.as_ref());
-                call.stage = if ask == PerCall::Never { Stage::Running } else { Stage::Asking };
-                let ticket = self.calls.lock().insert(call)?;
-                Ok(Begun::Open(Opened { ticket, ask, arguments_changed }))
-            }
+        let mut call = Call::new(entry, call_id);
+        let (arguments, arguments_changed) = match self.check(&call.entry, text) {
+            Ok(checked) => checked,
             Err(refused) => {
                 self.record(&call, EventKind::Call, None);
                 self.record_end(&call, &refused);
-                Ok(Begun::Refused(refused))
+                return Ok(Begun::Refused(refused));
             }
-        }
-    }
-
-    fn look_up(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, Finished> {
-        let registry = self.registry.read();
-        let found = match tool {
-            ToolRef::Name(name) => registry.get(name),
-            ToolRef::Id(id) => registry.by_id(id),
         };
-        found.cloned().ok_or_else(|| self.not_found(&registry, tool))
+        self.record(&call, EventKind::Call, arguments.as_ref().map(|arguments| &arguments.value));
+        let ask = self.ask(&call.entry, arguments.as_ref());
+        call.arguments = arguments;
+        call.stage = if ask == PerCall::Never { Stage::Running } else { Stage::Asking };
+        let ticket = self.calls.lock().insert(call)?;
+        Ok(Begun::Open(Opened { ticket, ask, arguments_changed }))
     }
 
-    fn permit_and_validate(&self, entry: &Entry, text: Option<&str>) -> Result<(Option<Arguments>, bool), Finished> {
-        if let Some(permissions) = self.permissions.read().as_ref()
-            && let Some(denial) = permissions.denial(&entry.definition.name, Some(&entry.definition.origin))
-        {
-            return Err(self.denied(entry, &denial));
+    /// Steps 1 and 2. A refusal comes with the tool, where there is one.
+    fn admit(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, (Option<Arc<Entry>>, Box<Finished>)> {
+        let table = self.table.read();
+        let found = match tool {
+            ToolRef::Name(name) => table.registry.get(name),
+            ToolRef::Id(id) => table.registry.by_id(id),
+        };
+        let Some(entry) = found else { return Err((None, self.not_found(&table.registry, table.permissions.as_deref(), tool))) };
+        let denial =
+            table.permissions.as_ref().and_then(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)));
+        match denial {
+            None => Ok(Arc::clone(entry)),
+            Some(denial) => Err((Some(Arc::clone(entry)), self.denied(entry, &denial))),
         }
+    }
+
+    /// Step 3, where the core does it.
+    fn check(&self, entry: &Entry, text: Option<&str>) -> Result<(Option<Arguments>, bool), Box<Finished>> {
         let Some(text) = text else { return Ok((None, false)) };
         let (arguments, changed) = self.validate(entry, text)?;
         if matches!(entry.definition.body, Body::Missing) {
@@ -223,7 +231,7 @@ impl Gate {
         Ok((Some(arguments), changed))
     }
 
-    fn validate(&self, entry: &Entry, text: &str) -> Result<(Arguments, bool), Finished> {
+    fn validate(&self, entry: &Entry, text: &str) -> Result<(Arguments, bool), Box<Finished>> {
         let mut value = arguments::parse(text).map_err(|violation| self.invalid_arguments(entry, vec![violation]))?;
         if !value.is_object() {
             return Err(self.invalid_arguments(entry, vec![Violation::root("the arguments must be a JSON object")]));
@@ -259,9 +267,9 @@ impl Gate {
     ///
     /// # Errors
     /// The response that the call would get instead.
-    pub fn would_ask(&self, tool: ToolRef<'_>, text: Option<&str>) -> Result<PerCall, Finished> {
-        let entry = self.look_up(tool)?;
-        let (arguments, _) = self.permit_and_validate(&entry, text)?;
+    pub fn would_ask(&self, tool: ToolRef<'_>, text: Option<&str>) -> Result<PerCall, Box<Finished>> {
+        let entry = self.admit(tool).map_err(|(_, refused)| refused)?;
+        let (arguments, _) = self.check(&entry, text)?;
         Ok(self.ask(&entry, arguments.as_ref()))
     }
 
@@ -301,7 +309,7 @@ impl Gate {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
-    pub fn invalid(&self, ticket: Ticket, violations: Vec<Violation>) -> Result<Finished, ToolError> {
+    pub fn invalid(&self, ticket: Ticket, violations: Vec<Violation>) -> Result<Box<Finished>, ToolError> {
         let call = self.calls.lock().take(ticket)?;
         let refused = self.invalid_arguments(&call.entry, violations);
         self.record_end(&call, &refused);
@@ -312,7 +320,7 @@ impl Gate {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a call that waits for an answer.
-    pub fn confirmed(&self, ticket: Ticket, answer: Answer) -> Result<Option<Finished>, ToolError> {
+    pub fn confirmed(&self, ticket: Ticket, answer: Answer) -> Result<Option<Box<Finished>>, ToolError> {
         let mut calls = self.calls.lock();
         let call = calls.get(ticket)?;
         if call.stage != Stage::Asking {

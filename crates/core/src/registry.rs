@@ -5,8 +5,8 @@ use crate::name;
 use crate::schema::{self, Trust, Validator};
 use crate::tool::{NativeTool, PerCall};
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,7 +125,7 @@ impl Entry {
 #[derive(Debug, Default)]
 pub struct Registry {
     by_name: IndexMap<String, Arc<Entry>>,
-    by_id: HashMap<u32, Arc<Entry>>,
+    by_id: FxHashMap<u32, Arc<Entry>>,
     next_id: u32,
 }
 

@@ -30,18 +30,9 @@ pub struct Finished {
     pub external: bool,
 }
 
-/// How a body of the host ended.
+/// How a body ended that gave no result.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'a> {
-    /// With a result: its status, its text, and how many bytes of JSON its data takes.
-    Result {
-        /// The status that the body gave.
-        status: Status,
-        /// The whole text, or as much of it as the limit needs.
-        text: &'a str,
-        /// Bytes of the data as JSON; 0 without data.
-        data_bytes: usize,
-    },
     /// It threw; the words are the error's own.
     Threw(&'a str),
     /// It gave back something that has no JSON form; the words say what.
@@ -69,21 +60,21 @@ pub enum Verdict {
 }
 
 impl Gate {
-    /// The number of characters of text that a call's result may have.
-    ///
-    /// # Errors
-    /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
-    pub fn text_limit(&self, ticket: Ticket) -> Result<usize, ToolError> {
-        Ok(self.calls.lock().get(ticket)?.entry.max_text_chars(self.limits.max_text_chars))
-    }
-
-    /// Ends a call whose body gave a result.
+    /// Ends a call whose body gave a result. `read` gives the text, or as much of it as shows whether it is longer than the
+    /// limit that it is told, in characters.
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a running call.
-    pub fn finish(&self, ticket: Ticket, status: Status, text: &str, data_bytes: usize) -> Result<Verdict, ToolError> {
+    pub fn finish(
+        &self,
+        ticket: Ticket,
+        status: Status,
+        read: impl FnOnce(usize) -> String,
+        data_bytes: usize,
+    ) -> Result<Verdict, ToolError> {
         let call = self.take_running(ticket)?;
-        let verdict = self.bound(&call.entry, status, text, data_bytes);
+        let limit = call.entry.max_text_chars(self.limits.max_text_chars);
+        let verdict = self.bound(limit, status, &read(limit), data_bytes);
         let status = match verdict {
             Verdict::Unchanged => status,
             Verdict::Cut { status, .. } => status,
@@ -96,7 +87,7 @@ impl Gate {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
-    pub fn fail(&self, ticket: Ticket, outcome: Outcome<'_>, entered: bool) -> Result<Finished, ToolError> {
+    pub fn fail(&self, ticket: Ticket, outcome: Outcome<'_>, entered: bool) -> Result<Box<Finished>, ToolError> {
         let call = if entered { self.take_running(ticket)? } else { self.calls.lock().take(ticket)? };
         let name = call.entry.definition.name.as_str();
         let finished = match outcome {
@@ -115,7 +106,6 @@ impl Gate {
                 self.finished(&call.entry, ToolResponse::failed(ErrorCode::Timeout, text, entered))
             }
             Outcome::Cancelled => self.cancelled(&call.entry, entered),
-            Outcome::Result { .. } => return Err(calls::bad_ticket()),
         };
         self.record_outcome(&call, entered, finished.response.status, finished.response.code);
         Ok(finished)
@@ -125,10 +115,11 @@ impl Gate {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a running call.
-    pub fn finish_native(&self, ticket: Ticket, mut response: ToolResponse, external: bool) -> Result<Finished, ToolError> {
+    pub fn finish_native(&self, ticket: Ticket, mut response: ToolResponse, external: bool) -> Result<Box<Finished>, ToolError> {
         let call = self.take_running(ticket)?;
+        let limit = call.entry.max_text_chars(self.limits.max_text_chars);
         let data_bytes = response.data.as_ref().map_or(0, |data| data.get().len());
-        if let Verdict::Cut { text, drop_data, status } = self.bound(&call.entry, response.status, &response.text, data_bytes) {
+        if let Verdict::Cut { text, drop_data, status } = self.bound(limit, response.status, &response.text, data_bytes) {
             response.status = status;
             response.text = text.unwrap_or(response.text);
             if drop_data {
@@ -136,7 +127,7 @@ impl Gate {
             }
         }
         self.record_outcome(&call, response.executed, response.status, response.code);
-        Ok(Finished { response, origin: Some(call.entry.definition.origin.clone()), external })
+        Ok(Box::new(Finished { response, origin: Some(call.entry.definition.origin.clone()), external }))
     }
 
     fn take_running(&self, ticket: Ticket) -> Result<Call, ToolError> {
@@ -147,8 +138,7 @@ impl Gate {
         calls.take(ticket)
     }
 
-    fn bound(&self, entry: &Entry, status: Status, text: &str, data_bytes: usize) -> Verdict {
-        let limit = entry.max_text_chars(self.limits.max_text_chars);
+    fn bound(&self, limit: usize, status: Status, text: &str, data_bytes: usize) -> Verdict {
         let cut =
             sanitize::cut(text, limit).map(|kept| format!("{kept}{}", self.prompts.text("tool.truncated", &[("max", &limit.to_string())])));
         let drop_data = data_bytes > MAX_DATA_BYTES;
@@ -160,10 +150,10 @@ impl Gate {
         Verdict::Cut { text: cut, drop_data, status }
     }
 
-    pub(super) fn finished(&self, entry: &Entry, response: ToolResponse) -> Finished {
+    pub(super) fn finished(&self, entry: &Entry, response: ToolResponse) -> Box<Finished> {
         // Which call is external cannot be asked of a call that failed, so any possibility counts.
         let external = entry.definition.external != PerCall::Never;
-        Finished { response, origin: Some(entry.definition.origin.clone()), external }
+        Box::new(Finished { response, origin: Some(entry.definition.origin.clone()), external })
     }
 
     /// Records the end of a call that never reached its body.

@@ -4,7 +4,7 @@ use super::{Finished, Gate, ToolRef};
 use crate::confirm::Rejection;
 use crate::error::ErrorCode;
 use crate::event::{Event, EventKind};
-use crate::permission::Denial;
+use crate::permission::{Denial, Permissions};
 use crate::registry::{Entry, Registry};
 use crate::response::{Status, ToolResponse};
 use crate::sanitize;
@@ -17,11 +17,10 @@ const MAX_NAMES_CHARS: usize = 4_000;
 const MAX_UNKNOWN_CHARS: usize = 100;
 
 impl Gate {
-    pub(super) fn not_found(&self, registry: &Registry, tool: ToolRef<'_>) -> Finished {
+    pub(super) fn not_found(&self, registry: &Registry, permissions: Option<&Permissions>, tool: ToolRef<'_>) -> Box<Finished> {
         let name = unknown_name(tool);
-        let permissions = self.permissions();
         let shown = registry.entries().map(|entry| &entry.definition).filter(|definition| {
-            permissions.as_ref().is_none_or(|permissions| permissions.denial(&definition.name, Some(&definition.origin)).is_none())
+            permissions.is_none_or(|permissions| permissions.denial(&definition.name, Some(&definition.origin)).is_none())
         });
         let mut available = String::new();
         for definition in shown {
@@ -38,30 +37,33 @@ impl Gate {
             available = self.prompts.text("tool.none", &[]);
         }
         let text = self.prompts.text("tool.error.not_found", &[("name", &name), ("available", &available)]);
-        Finished { response: ToolResponse::failed(ErrorCode::ToolNotFound, text, false), origin: None, external: false }
+        Box::new(Finished { response: ToolResponse::failed(ErrorCode::ToolNotFound, text, false), origin: None, external: false })
     }
 
-    pub(super) fn record_refused(&self, tool: ToolRef<'_>, call_id: Option<&str>, refused: &Finished) {
+    /// Records a call that was refused before its arguments were looked at.
+    pub(super) fn record_refused(&self, tool: ToolRef<'_>, entry: Option<&Entry>, call_id: Option<&str>, refused: &Finished) {
         let Some(recorder) = &self.recorder else { return };
-        let name = unknown_name(tool);
+        let unknown = unknown_name(tool);
+        let (name, origin) =
+            entry.map_or((unknown.as_str(), None), |entry| (entry.definition.name.as_str(), Some(entry.definition.origin.as_str())));
         for kind in [EventKind::Call, EventKind::Denied, EventKind::Finished] {
-            let event = Event::new(kind, call_id.unwrap_or_default(), &name, None);
+            let event = Event::new(kind, call_id.unwrap_or_default(), name, origin);
             recorder.record(if kind == EventKind::Call { event } else { event.ended(Status::Error, refused.response.code) });
         }
     }
 
-    pub(super) fn denied(&self, entry: &Entry, denial: &Denial) -> Finished {
+    pub(super) fn denied(&self, entry: &Entry, denial: &Denial) -> Box<Finished> {
         let reason = self.prompts.text(denial.key(), &denial.variables());
         let text = self.prompts.text("tool.error.denied", &[("reason", &reason)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::PermissionDenied, text, false))
     }
 
-    pub(super) fn no_handler(&self, entry: &Entry) -> Finished {
+    pub(super) fn no_handler(&self, entry: &Entry) -> Box<Finished> {
         let text = self.prompts.text("tool.error.no_handler", &[("name", &entry.definition.name)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::NoHandler, text, false))
     }
 
-    pub(super) fn invalid_arguments(&self, entry: &Entry, violations: Vec<Violation>) -> Finished {
+    pub(super) fn invalid_arguments(&self, entry: &Entry, violations: Vec<Violation>) -> Box<Finished> {
         let hidden = violations.len().saturating_sub(MAX_LISTED);
         let listed = &violations[..violations.len() - hidden];
         let mut sentences: Vec<String> = listed.iter().map(|violation| self.sentence(violation)).collect();
@@ -83,18 +85,18 @@ impl Gate {
         self.prompts.text("tool.validation_field", &[("path", &violation.path), ("message", &violation.message)])
     }
 
-    pub(super) fn unconfirmed(&self, entry: &Entry) -> Finished {
+    pub(super) fn unconfirmed(&self, entry: &Entry) -> Box<Finished> {
         let text = self.prompts.text("tool.error.needs_confirmation", &[("name", &entry.definition.name)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::ConfirmationRequired, text, false))
     }
 
-    pub(super) fn rejected(&self, entry: &Entry, rejection: &Rejection) -> Finished {
+    pub(super) fn rejected(&self, entry: &Entry, rejection: &Rejection) -> Box<Finished> {
         let reason = rejection.sentence(&self.prompts);
         let text = self.prompts.text("tool.error.rejected", &[("name", &entry.definition.name), ("reason", &reason)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::ConfirmationRejected, text, false))
     }
 
-    pub(super) fn cancelled(&self, entry: &Entry, executed: bool) -> Finished {
+    pub(super) fn cancelled(&self, entry: &Entry, executed: bool) -> Box<Finished> {
         let text = self.prompts.text("tool.error.cancelled", &[("name", &entry.definition.name)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::Cancelled, text, executed))
     }

@@ -168,7 +168,6 @@ mod tests {
             r#"{"$id":"https://example.com/own"}"#,
             r#"{"$schema":"https://json-schema.org/draft/next/schema"}"#,
             r#"{"$schema":"http://json-schema.org/draft-04/schema#"}"#,
-            r##"{"properties":{"a":{"$ref":"#/$defs/absent"}}}"##,
             r#"{"enum":[]}"#,
             &nested(14),
         ] {
@@ -189,6 +188,9 @@ mod tests {
             r#"{"required":[1]}"#,
             r#"{"properties":{"a":{"$ref":"https://example.com/a"}}}"#,
             r#"{"properties":{"a":{"$ref":"a.json"}}}"#,
+            r##"{"properties":{"a":{"$ref":"#/$defs/absent"}}}"##,
+            r#"{"properties":{"a":{"pattern":"("}}}"#,
+            r#"{"properties":{"a":{"pattern":"(a)\\1"}}}"#,
             r#"{"properties":{"a":{"type":"strin"}}}"#,
             r#"{"properties":{"a":{"minimum":"1"}}}"#,
             r#"{"properties":{"a":{"maximum":1e400}}}"#,

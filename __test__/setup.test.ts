@@ -1,0 +1,68 @@
+// What the two commands of the README do before anything else: they find out what is missing, and say it in one sentence.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const SCRIPTS = new URL('../scripts/', import.meta.url)
+const { nodeProblem, cargoProblem, missing }: { nodeProblem(v: string): string | undefined; cargoProblem(v?: string): string | undefined; missing(root: string): string[] } =
+  await import(new URL('setup.mjs', SCRIPTS).href)
+
+test('which Node.js will do', () => {
+  for (const version of ['v20.19.0', 'v20.20.2', 'v22.12.0', 'v22.20.1', 'v23.0.0', 'v24.1.0', 'v30.0.0']) assert.equal(nodeProblem(version), undefined, version)
+  for (const version of ['v18.20.0', 'v20.18.9', 'v21.7.3', 'v22.11.0']) assert.match(nodeProblem(version)!, new RegExp(`^toolbolt needs Node\\.js 20\\.19 .*this is ${version}`))
+})
+
+test('which Rust will do', () => {
+  for (const answer of ['cargo 1.88.0 (873a06493 2025-05-10)', 'cargo 1.95.0', 'cargo 2.0.0']) assert.equal(cargoProblem(answer), undefined, answer)
+  assert.match(cargoProblem('cargo 1.87.0 (x)\n')!, /needs Rust 1\.88 or later; this is cargo 1\.87\.0 \(x\)\. Update/)
+  assert.match(cargoProblem(undefined)!, /there is no cargo here\. Install Rust/)
+})
+
+describe('what is missing', () => {
+  const root = mkdtempSync(join(tmpdir(), 'toolbolt-setup-'))
+  after(() => { rmSync(root, { recursive: true, force: true }) })
+  let clock = 1_700_000_000
+  /** Each file is newer than the one before. */
+  const write = (name: string, content: object | string = '') => {
+    mkdirSync(dirname(join(root, name)), { recursive: true })
+    writeFileSync(join(root, name), typeof content === 'string' ? content : JSON.stringify(content))
+    utimesSync(join(root, name), ++clock, clock)
+  }
+  const lock = (version: string) => ({ packages: { '': {}, 'node_modules/a': { version }, 'node_modules/b-windows': { version: '1.0.0', optional: true } } })
+
+  test('in an empty checkout everything, in order', () => {
+    for (const name of ['Cargo.toml', 'src/lib.rs', 'ts/index.ts']) write(name)
+    write('package-lock.json', lock('1.0.0'))
+    assert.deepEqual(missing(root), ['install', 'addon', 'typescript'])
+  })
+  test('nothing once it is there, whatever is missing for other platforms', () => {
+    write('node_modules/a/package.json')
+    write('node_modules/.package-lock.json', { packages: { 'node_modules/a': { version: '1.0.0' } } })
+    for (const name of ['binding.cjs', 'binding.d.cts', 'toolbolt.linux-x64-gnu.node', 'dist/registry.js']) write(name)
+    assert.deepEqual(missing(root), [])
+  })
+  test('a changed source, and a changed lock', () => {
+    write('ts/index.ts')
+    assert.deepEqual(missing(root), ['typescript'])
+    write('src/lib.rs')
+    assert.deepEqual(missing(root), ['addon', 'typescript'])
+    write('package-lock.json', lock('1.0.1'))
+    assert.deepEqual(missing(root), ['install', 'addon', 'typescript'])
+  })
+  test('a package that somebody deleted', () => {
+    for (const name of ['toolbolt.linux-x64-gnu.node', 'dist/registry.js']) write(name)
+    write('package-lock.json', lock('1.0.0'))
+    rmSync(join(root, 'node_modules/a'), { recursive: true })
+    assert.deepEqual(missing(root), ['install'])
+  })
+})
+
+test('an option that npm test does not know is named', () => {
+  const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('test.mjs', SCRIPTS)), '--fast'], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /unknown option --fast/)
+})
