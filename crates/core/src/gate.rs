@@ -55,6 +55,12 @@ pub enum Begun {
     Refused(Box<Finished>),
 }
 
+/// A call that ends before its arguments are looked at, with the tool where there is one.
+struct NotAdmitted {
+    entry: Option<Arc<Entry>>,
+    refused: Box<Finished>,
+}
+
 /// How a tool is named by whoever calls it.
 #[derive(Clone, Copy, Debug)]
 pub enum ToolRef<'a> {
@@ -183,7 +189,7 @@ impl Gate {
         self.check_open()?;
         let entry = match self.admit(tool) {
             Ok(entry) => entry,
-            Err((entry, refused)) => {
+            Err(NotAdmitted { entry, refused }) => {
                 self.record_refused(tool, entry.as_deref(), call_id, &refused);
                 return Ok(Begun::Refused(refused));
             }
@@ -206,18 +212,20 @@ impl Gate {
     }
 
     /// Steps 1 and 2. A refusal comes with the tool, where there is one.
-    fn admit(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, (Option<Arc<Entry>>, Box<Finished>)> {
+    fn admit(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, NotAdmitted> {
         let table = self.table.read();
         let found = match tool {
             ToolRef::Name(name) => table.registry.get(name),
             ToolRef::Id(id) => table.registry.by_id(id),
         };
-        let Some(entry) = found else { return Err((None, self.not_found(&table.registry, table.permissions.as_deref(), tool))) };
+        let Some(entry) = found else {
+            return Err(NotAdmitted { entry: None, refused: self.not_found(&table.registry, table.permissions.as_deref(), tool) });
+        };
         let denial =
             table.permissions.as_ref().and_then(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)));
         match denial {
             None => Ok(Arc::clone(entry)),
-            Some(denial) => Err((Some(Arc::clone(entry)), self.denied(entry, &denial))),
+            Some(denial) => Err(NotAdmitted { entry: Some(Arc::clone(entry)), refused: self.denied(entry, &denial) }),
         }
     }
 
@@ -268,7 +276,7 @@ impl Gate {
     /// # Errors
     /// The response that the call would get instead.
     pub fn would_ask(&self, tool: ToolRef<'_>, text: Option<&str>) -> Result<PerCall, Box<Finished>> {
-        let entry = self.admit(tool).map_err(|(_, refused)| refused)?;
+        let entry = self.admit(tool).map_err(|not_admitted| not_admitted.refused)?;
         let (arguments, _) = self.check(&entry, text)?;
         Ok(self.ask(&entry, arguments.as_ref()))
     }

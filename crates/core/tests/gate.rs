@@ -1,5 +1,7 @@
 //! The pipeline as a state machine: what each step lets through, and what a ticket is good for.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
