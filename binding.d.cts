@@ -69,12 +69,12 @@ export declare class NativeRegistry {
   constructor(settings: RegistrySettings, prompts: NativePrompts, permissions?: NativePermissions | undefined | null)
   /** The number of this gate for the raw functions. */
   get index(): number
-  /** Adds a tool and gives its id. */
-  register(tool: ToolDefinition, native: NativeTool | undefined | null, overwrite: boolean): number
-  /** Removes a tool. */
-  unregister(name: string): boolean
+  /** Adds a tool and gives its number. `replaced` is the number of the tool whose place it takes, if there is one. */
+  register(tool: ToolDefinition, native: NativeTool | undefined | null, overwrite: boolean, replaced?: number | undefined | null): number
+  /** Removes a tool by its name and number. */
+  unregister(name: string, tool: number): boolean
   /** The limit for the body of a tool in milliseconds, where there is one. */
-  timeoutMs(id: number): number | null
+  timeoutMs(tool: number): number | null
   /** Replaces the permissions. */
   setPermissions(permissions?: NativePermissions | undefined | null): void
   /** No call begins any more. */
@@ -83,8 +83,11 @@ export declare class NativeRegistry {
   checkOpen(): void
   /** Begins a call by name, for names that JavaScript does not know. */
   beginByName(name: string, callId: string): string
-  /** Whether a call would ask a person: 0 no, 1 yes, 2 the tool decides; the finished call where it would be refused. */
-  wouldAsk(id: number, text?: string | undefined | null): number | string
+  /**
+   * Whether a call would ask a person: `no`, `yes`, `refused` where it would not get that far, or `ask` where the tool decides by
+   * the arguments, which come with it as JSON.
+   */
+  wouldAsk(tool: number, text: string): Array<string>
   /** The validated arguments of a call, as JSON. */
   arguments(ticket: number): string
   /** What a person is shown of a call. */

@@ -1,17 +1,18 @@
 //! The two functions on the hot path, registered without the macro, whose glue costs five times the call itself.
 //!
 //! `begin(gate, tool, text | undefined, callId | undefined)` gives a number, the ticket times 8 plus flags, or a string, the
-//! finished call as JSON; -1 when the gate is closed. `finish(gate, ticket, text, status = 0, dataBytes = 0)` gives `undefined`, or
+//! finished call as JSON; it throws what `begin` of the core does. `finish(gate, ticket, text, status = 0, dataBytes = 0)` gives `undefined`, or
 //! what changed as JSON. Both give `null` for a call that only a bug of ours can make.
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
-use crate::environment;
+use crate::environment::{self, Environment};
 use napi::bindgen_prelude::Result;
 use napi::{Env, JsValue, bindgen_prelude::Object, sys};
 use napi_derive::napi;
 use std::panic::AssertUnwindSafe;
 use std::ptr;
+use std::rc::Rc;
 use toolbolt_core::gate::{Begun, Gate, Ticket, ToolRef, Verdict};
 use toolbolt_core::response::Status;
 use toolbolt_core::tool::PerCall;
@@ -20,12 +21,12 @@ use toolbolt_core::tool::PerCall;
 const ASK_ALWAYS: u64 = 1;
 const ASK_TOOL: u64 = 2;
 const CHANGED: u64 = 4;
-const CLOSED: f64 = -1.0;
 
 type Callback = unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value;
 
 #[napi(module_exports)]
 pub fn register(exports: Object<'_>, env: Env) -> Result<()> {
+    let data = Rc::as_ptr(&environment::current());
     for (name, callback) in [("begin", begin as Callback), ("finish", finish as Callback)] {
         let mut function = ptr::null_mut();
         // SAFETY: `env` is live, `name` outlives the call and its length is given, `function` is a valid place for the result.
@@ -35,7 +36,7 @@ pub fn register(exports: Object<'_>, env: Env) -> Result<()> {
                 name.as_ptr().cast(),
                 name.len() as isize,
                 Some(callback),
-                ptr::null_mut(),
+                data.cast_mut().cast(),
                 &raw mut function,
             )
         };
@@ -53,6 +54,7 @@ struct Call<const N: usize> {
     arguments: [sys::napi_value; N],
     /// How many were given.
     count: usize,
+    environment: &'static Environment,
 }
 
 impl<const N: usize> Call<N> {
@@ -61,9 +63,13 @@ impl<const N: usize> Call<N> {
     unsafe fn read(env: sys::napi_env, info: sys::napi_callback_info) -> Option<Self> {
         let mut count = N;
         let mut arguments = [ptr::null_mut(); N];
+        let mut data = ptr::null_mut();
         // SAFETY: by the contract above; `arguments` has room for `count` values, absent ones become `undefined`.
-        let status = unsafe { sys::napi_get_cb_info(env, info, &raw mut count, arguments.as_mut_ptr(), ptr::null_mut(), ptr::null_mut()) };
-        (status == sys::Status::napi_ok).then_some(Self { env, arguments, count })
+        let status = unsafe { sys::napi_get_cb_info(env, info, &raw mut count, arguments.as_mut_ptr(), ptr::null_mut(), &raw mut data) };
+        // SAFETY: the functions were made with the address of this thread's environment, which the thread holds until it ends; no
+        // JavaScript runs on it after that.
+        let environment = unsafe { data.cast::<Environment>().as_ref() };
+        (status == sys::Status::napi_ok).then(|| environment.map(|environment| Self { env, arguments, count, environment })).flatten()
     }
 
     /// A whole number that a double holds; `None` for anything else.
@@ -123,10 +129,16 @@ impl<const N: usize> Call<N> {
         (status == sys::Status::napi_ok).then(|| String::from_utf16_lossy(&buffer[..written.min(units)]))
     }
 
-    fn give_number(&self, value: f64) -> sys::napi_value {
+    fn give_number(&self, value: u64) -> sys::napi_value {
         let mut result = ptr::null_mut();
         // SAFETY: the environment is live; on failure the result stays null, which JavaScript sees as `undefined`.
-        unsafe { sys::napi_create_double(self.env, value, &raw mut result) };
+        unsafe {
+            // While few calls are under way the number is small, and costs no allocation.
+            match i32::try_from(value) {
+                Ok(small) => sys::napi_create_int32(self.env, small, &raw mut result),
+                Err(_) => sys::napi_create_double(self.env, value as f64, &raw mut result),
+            }
+        };
         result
     }
 
@@ -145,11 +157,6 @@ impl<const N: usize> Call<N> {
     }
 }
 
-thread_local! {
-    /// Argument text is copied here: a fresh buffer per call would be the dearest part of the crossing.
-    static BUFFER: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
 /// A buffer that a huge argument left behind is not kept.
 const MAX_KEPT_BUFFER: usize = 1 << 20;
 
@@ -157,21 +164,19 @@ unsafe extern "C" fn begin(env: sys::napi_env, info: sys::napi_callback_info) ->
     // SAFETY: called by Node-API with the values of this call.
     let Some(call) = (unsafe { Call::<4>::read(env, info) }) else { return ptr::null_mut() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let gate = u32::try_from(call.number(0)?).ok()?;
-        let tool = ToolRef::Id(u32::try_from(call.number(1)?).ok()?);
+        let (gate, tool) = (call.number(0)?, call.number(1)?);
         if call.count <= 2 {
-            return environment::with_gate(gate, |gate| gate.begin(tool, None, None));
+            return call.environment.with_tool(gate, tool, |gate, entry| gate.begin(ToolRef::Entry(entry), None, None));
         }
         let mut id_buffer = Vec::new();
         let call_id = call.string(3, &mut id_buffer);
-        BUFFER.with_borrow_mut(|buffer| {
-            let text = call.string(2, buffer);
-            let begun = environment::with_gate(gate, |gate| gate.begin(tool, text, call_id));
-            if buffer.capacity() > MAX_KEPT_BUFFER {
-                *buffer = Vec::new();
-            }
-            begun
-        })
+        let mut buffer = call.environment.buffer.borrow_mut();
+        let text = call.string(2, &mut buffer);
+        let begun = call.environment.with_tool(gate, tool, |gate, entry| gate.begin(ToolRef::Entry(entry), text, call_id));
+        if buffer.capacity() > MAX_KEPT_BUFFER {
+            *buffer = Vec::new();
+        }
+        begun
     }));
     match result {
         Ok(Some(Ok(Begun::Open(opened)))) => {
@@ -181,13 +186,17 @@ unsafe extern "C" fn begin(env: sys::napi_env, info: sys::napi_callback_info) ->
                 PerCall::Ask => ASK_TOOL,
             };
             let changed = if opened.arguments_changed { CHANGED } else { 0 };
-            call.give_number((opened.ticket.to_bits() * 8 + ask + changed) as f64)
+            call.give_number(opened.ticket.to_bits() * 8 + ask + changed)
         }
         Ok(Some(Ok(Begun::Refused(finished)))) => match crate::values::finished_json(&finished) {
             Ok(json) => call.give_string(&json),
             Err(_) => call.give_null(),
         },
-        Ok(Some(Err(_))) => call.give_number(CLOSED),
+        Ok(Some(Err(error))) => {
+            // SAFETY: the environment of this call is live.
+            unsafe { crate::error::raise(call.env, &error) };
+            ptr::null_mut()
+        }
         Ok(None) | Err(_) => call.give_null(),
     }
 }
@@ -196,11 +205,11 @@ unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -
     // SAFETY: called by Node-API with the values of this call.
     let Some(call) = (unsafe { Call::<5>::read(env, info) }) else { return ptr::null_mut() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let gate = u32::try_from(call.number(0)?).ok()?;
+        let gate = call.number(0)?;
         let ticket = Ticket::from_bits(call.number(1)?);
         let (status, data_bytes) = if call.count > 3 { (call.number(3)?, call.number(4)?) } else { (0, 0) };
         let (status, data_bytes) = (status_of(status)?, usize::try_from(data_bytes).ok()?);
-        environment::with_gate(gate, |gate| finish_in(gate, &call, ticket, status, data_bytes)).flatten()
+        call.environment.with_gate(gate, |gate| finish_in(gate, &call, ticket, status, data_bytes)).flatten()
     }));
     match result {
         // A null pointer is `undefined` in JavaScript.

@@ -119,9 +119,9 @@ impl NativeRegistry {
         self.index
     }
 
-    /// Adds a tool and gives its id.
+    /// Adds a tool and gives its number. `replaced` is the number of the tool whose place it takes, if there is one.
     #[napi(catch_unwind)]
-    pub fn register(&self, tool: ToolDefinition, native: Option<&NativeTool>, overwrite: bool) -> Result<u32> {
+    pub fn register(&self, tool: ToolDefinition, native: Option<&NativeTool>, overwrite: bool, replaced: Option<u32>) -> Result<u32> {
         let body = match native {
             Some(native) => Body::Native(Arc::clone(&native.body)),
             None if tool.has_body => Body::Host,
@@ -141,20 +141,25 @@ impl NativeRegistry {
             origin: tool.origin,
             body,
         };
-        self.gate.register(definition, overwrite).map_err(to_js)
+        let entry = self.gate.register(definition, overwrite).map_err(to_js)?;
+        if let Some(replaced) = replaced {
+            environment::remove_tool(self.index, replaced);
+        }
+        environment::add_tool(self.index, entry).ok_or_else(|| misuse("the registry has no place in this environment"))
     }
 
-    /// Removes a tool.
+    /// Removes a tool by its name and number.
     #[napi(catch_unwind)]
-    pub fn unregister(&self, name: String) -> bool {
+    pub fn unregister(&self, name: String, tool: u32) -> bool {
+        environment::remove_tool(self.index, tool);
         self.gate.unregister(&name)
     }
 
     /// The limit for the body of a tool in milliseconds, where there is one.
     #[napi(catch_unwind)]
-    pub fn timeout_ms(&self, id: u32) -> Option<f64> {
-        let timeout = self.gate.with_registry(|registry| registry.by_id(id).and_then(|entry| self.gate.timeout(entry)));
-        timeout.map(|timeout| timeout.as_secs_f64() * 1000.0)
+    pub fn timeout_ms(&self, tool: u32) -> Option<f64> {
+        let timeout = environment::current().with_tool(self.index.into(), tool.into(), |gate, entry| gate.timeout(entry));
+        timeout.flatten().map(|timeout| timeout.as_secs_f64() * 1000.0)
     }
 
     /// Replaces the permissions.
@@ -184,15 +189,19 @@ impl NativeRegistry {
         }
     }
 
-    /// Whether a call would ask a person: 0 no, 1 yes, 2 the tool decides; the finished call where it would be refused.
-    #[napi(catch_unwind, ts_return_type = "number | string")]
-    pub fn would_ask(&self, id: u32, text: Option<String>) -> Result<napi::Either<u32, String>> {
-        match self.gate.would_ask(ToolRef::Id(id), text.as_deref()) {
-            Ok(PerCall::Never) => Ok(napi::Either::A(0)),
-            Ok(PerCall::Always) => Ok(napi::Either::A(1)),
-            Ok(PerCall::Ask) => Ok(napi::Either::A(2)),
-            Err(finished) => ended(&finished).map(napi::Either::B),
-        }
+    /// Whether a call would ask a person: `no`, `yes`, `refused` where it would not get that far, or `ask` where the tool decides by
+    /// the arguments, which come with it as JSON.
+    #[napi(catch_unwind)]
+    pub fn would_ask(&self, tool: u32, text: String) -> Result<Vec<String>> {
+        let asks =
+            environment::current().with_tool(self.index.into(), tool.into(), |gate, entry| gate.would_ask(ToolRef::Entry(entry), &text));
+        let (word, arguments) = match asks.ok_or_else(|| misuse("there is no tool of that number"))? {
+            Ok((PerCall::Never, _)) => ("no", String::new()),
+            Ok((PerCall::Always, _)) => ("yes", String::new()),
+            Ok((PerCall::Ask, arguments)) => ("ask", arguments),
+            Err(_) => ("refused", String::new()),
+        };
+        Ok(vec![word.to_owned(), arguments])
     }
 
     /// The validated arguments of a call, as JSON.

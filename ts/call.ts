@@ -2,17 +2,17 @@
  * One call from JavaScript: the core decides each step, this awaits in between. Nothing here is a policy: each answer goes to
  * the core, which says what happens next, and a call ends only with a response that the core has seen.
  */
+import { deepFreeze, plainCopy, toText } from './arguments.js'
 import { binding } from './binding.js'
 import type { Entry, Inner } from './entry.js'
-import { ToolError, unwrap } from './errors.js'
+import { ToolError, fromNative, unwrap } from './errors.js'
+import { ignore, isThenable, notify } from './listener.js'
 import { type Outcome, readResult } from './result.js'
 import { ToolResponse, fromFinished } from './response.js'
 import type { StandardResult } from './schema.js'
-import { deepFreeze, snapshot, toText, wellFormed } from './snapshot.js'
 import type { ConfirmRequest, ExecuteOptions, Progress, ToolContext, ToolEvent } from './types.js'
 import { type Waited, wait } from './wait.js'
 
-const CLOSED = -1
 const ASK_ALWAYS = 1
 const ASK_TOOL = 2
 const CHANGED = 4
@@ -27,6 +27,8 @@ export class Call implements ToolContext {
   readonly callId: string
   /** Set once the call is over. */
   response: ToolResponse | undefined
+  /** Whether the body was entered. */
+  entered = false
   /** What the body gets. */
   args: unknown
   readonly #inner: Inner
@@ -45,111 +47,110 @@ export class Call implements ToolContext {
     this.callId = options?.callId ?? `call_${(++callsMade).toString(36)}`
   }
 
-  get origin(): string { return this.#entry.tool.origin }
+  get origin(): string { return this.#entry.origin }
   get state(): unknown { return this.#options?.state }
   get entry(): Entry { return this.#entry }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
+    if (this.#reason === undefined && this.cancelled()) this.#reason = this.cancelReason()
     if (this.#reason !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#reason)
     return this.#controller.signal
   }
 
   /** A function of its own, so that a body can take it out of the context. */
   get progress(): (update: Progress) => void {
-    return update => { this.#report(update) }
+    return update => {
+      const { onProgress } = this.#options ?? {}
+      if (onProgress === undefined || this.response !== undefined || this.#reason !== undefined) return
+      if (update !== null && typeof update === 'object' && Number.isFinite(update.progress)) notify(onProgress, update)
+    }
   }
 
-  #report(update: Progress): void {
-    if (this.response !== undefined || this.#reason !== undefined) return
-    try {
-      const outcome: unknown = this.#options?.onProgress?.(update)
-      if (outcome instanceof Promise) outcome.catch(() => {})
-    } catch {
-      // A listener's fault is not the tool's.
-    }
+  /** Whether the caller or the registry has given up. Looked at before each step, as neither has to fire an event again. */
+  cancelled(): boolean {
+    return this.#inner.isClosed || this.#options?.signal?.aborted === true
+  }
+
+  cancelReason(): unknown {
+    return this.#options?.signal?.reason ?? new DOMException('the call was cancelled', 'AbortError')
+  }
+
+  /** Ends a call that was given up before its body. */
+  stopIfCancelled(): void {
+    if (this.response !== undefined || !this.cancelled()) return
+    this.fail('cancelled', '', false)
+    this.abort(this.cancelReason())
   }
 
   /** Steps 1 to 3: looks up, permits, and validates where the core does. */
   begin(name: string, args: unknown): void {
     const entry = this.#inner.entries.get(name)
     if (entry === undefined) {
-      this.#end(unwrap(() => this.#inner.native.beginByName(String(name), this.callId)))
+      this.#end(unwrap(() => this.#inner.native.beginByName(name, this.callId)))
       return
     }
     this.#entry = entry
     let fault: string | undefined
-    try {
-      if (typeof args === 'string') this.#text = wellFormed(args)
-      else if (entry.validate === undefined || this.#inner.onEvent !== undefined) this.#text = toText(args === undefined ? {} : args)
-    } catch (error) {
-      fault = messageOf(error)
+    const { onEvent } = this.#inner
+    if (entry.validate !== undefined && onEvent === undefined && typeof args === 'object') this.args = plainCopyOf(args)
+    if (this.args === undefined) {
+      try {
+        this.#text = toText(args)
+      } catch (error) {
+        fault = messageOf(error)
+      }
     }
-    const { index, onEvent } = this.#inner
-    const begun = onEvent !== undefined ? binding.begin(index, entry.id, this.#text, this.callId)
-      : this.#text !== undefined ? binding.begin(index, entry.id, this.#text) : binding.begin(index, entry.id)
-    if (typeof begun !== 'number') this.#end(begun ?? misuse())
-    else if (begun === CLOSED) throw new ToolError('CLOSED', 'the registry is closed; make a new one')
-    else this.#open(begun, args, fault)
-  }
-
-  #open(begun: number, args: unknown, fault: string | undefined): void {
+    const begun = this.#cross(entry.id, onEvent === undefined ? undefined : this.callId)
+    if (typeof begun !== 'number') {
+      this.#end(begun ?? misuse())
+      return
+    }
     const flags = begun % 8
     this.#ticket = (begun - flags) / 8
     this.#ask = flags & (ASK_ALWAYS | ASK_TOOL)
-    if (this.#inner.onEvent !== undefined) this.#deliver()
-    if (fault !== undefined) {
-      this.#invalid([{ path: '', message: fault }])
-    } else if (this.#text === undefined) {
-      try {
-        this.args = snapshot(args === undefined ? {} : args)
-      } catch (error) {
-        this.#invalid([{ path: '', message: messageOf(error) }])
-      }
-    } else if (this.#entry.native === undefined) {
+    if (onEvent !== undefined) this.#deliver()
+    if (fault !== undefined) this.#invalid([{ path: '', message: fault }])
+    else if (this.#text !== undefined && entry.native === undefined) {
       if ((flags & CHANGED) !== 0) this.#text = this.#inner.native.arguments(this.#ticket)
       this.args = this.#text.trim() === '' ? {} : JSON.parse(this.#text)
     }
   }
 
+  /** Gives no more than it has: each argument of a crossing costs. */
+  #cross(tool: number, callId: string | undefined): number | string | null {
+    const { index } = this.#inner
+    try {
+      if (callId !== undefined) return binding.begin(index, tool, this.#text, callId)
+      return this.#text === undefined ? binding.begin(index, tool) : binding.begin(index, tool, this.#text)
+    } catch (error) {
+      throw fromNative(error instanceof Error ? error.message : String(error))
+    }
+  }
+
   /** Step 3 of a Standard Schema: its own check, once. */
-  validate(): undefined | Promise<StandardResult> {
+  validate(): undefined | PromiseLike<StandardResult> {
     const validate = this.#entry.validate
     if (validate === undefined) return undefined
     // What a person will be shown is what the model sent, not what the schema makes of it.
     if (this.#ask !== 0) this.#text ??= toText(this.args)
-    try {
-      const result = validate(this.args)
-      if (isThenable(result)) return result as Promise<StandardResult>
-      this.validated(result)
-    } catch (error) {
-      this.fail('threw', messageOf(error), false)
-    }
+    const result = validate(this.args)
+    if (isThenable(result)) return result as PromiseLike<StandardResult>
+    this.validated(result)
     return undefined
   }
 
   validated(result: StandardResult): void {
-    if (result === null || typeof result !== 'object' || !('value' in result || Array.isArray(result.issues))) {
-      this.fail('threw', 'the schema gave neither a value nor issues', false)
-      return
-    }
-    if (result.issues === undefined) {
-      this.args = result.value
-      return
-    }
-    this.#invalid(result.issues.map(issue => ({ path: pointer(issue.path ?? []), message: String(issue.message) })))
+    const judged = judgeValidation(result)
+    if ('value' in judged) this.args = judged.value
+    else this.#invalid(judged.violations)
   }
 
   /** Step 4: whether to ask; native tools have told the core. */
   mustAsk(): boolean {
     if (this.#ask === 0) return false
     if (this.#ask === ASK_ALWAYS) return true
-    let needed = true
-    try {
-      needed = this.#entry.tool.needsConfirmation(this.args) !== false
-    } catch {
-      // A tool that cannot tell is asked about.
-    }
+    const needed = asks(this.#entry, this.args)
     if (!needed) this.answer(['notNeeded'])
     return needed
   }
@@ -161,24 +162,27 @@ export class Call implements ToolContext {
       this.answer(['nobody'])
       return undefined
     }
+    const request = this.#request()
+    let answer: Answer
     try {
-      const answer: unknown = confirm(this.#request())
-      if (isThenable(answer)) return answer
-      this.answer(judge(answer))
+      const given: unknown = confirm(request)
+      if (isThenable(given)) return given
+      answer = judge(given)
     } catch (error) {
-      this.answer(['threw', messageOf(error)])
+      answer = ['threw', messageOf(error)]
     }
+    this.answer(answer)
     return undefined
   }
 
   #request(): ConfirmRequest {
     const call = this
-    const { tool } = this.#entry
+    const { tool, name, origin } = this.#entry
     const text = this.#text ?? '{}'
     return {
       tool,
-      name: tool.name,
-      origin: tool.origin,
+      name,
+      origin,
       args: deepFreeze(text.trim() === '' ? {} : JSON.parse(text)),
       preview: this.#inner.native.preview(this.#ticket, text),
       callId: this.callId,
@@ -186,15 +190,17 @@ export class Call implements ToolContext {
     }
   }
 
-  /** Tells the core the answer; the call is over unless it was a yes. */
-  answer([answer, detail]: Answer): void {
-    const ended = unwrap(() => this.#inner.native.confirmed(this.#ticket, answer, detail ?? null))
+  /** Tells the core the answer; the call is over unless it was a yes that came in time. */
+  answer(answer: Answer): void {
+    const [word, detail] = this.cancelled() ? ['cancelled' as const] : answer
+    const ended = unwrap(() => this.#inner.native.confirmed(this.#ticket, word, detail ?? null))
     if (ended != null) this.#end(ended)
     else if (this.#inner.onEvent !== undefined) this.#deliver()
   }
 
   /** Step 5 of a native tool. */
   runNative(token: number, timeoutMs: number | undefined, cancel: InstanceType<typeof binding.CancelSource>): void {
+    this.entered = true
     unwrap(() => this.#inner.native.run(token, this.#ticket, this.callId, timeoutMs ?? null, cancel))
   }
 
@@ -208,13 +214,11 @@ export class Call implements ToolContext {
 
   /** Step 5: runs the body. Gives its promise where it is one. */
   run(): undefined | PromiseLike<unknown> {
-    try {
-      const result: unknown = this.#entry.tool.run(this.args, this)
-      if (isThenable(result)) return result
-      this.finish(result)
-    } catch (error) {
-      this.fail('threw', messageOf(error), true)
-    }
+    const { run, tool } = this.#entry
+    this.entered = true
+    const result: unknown = run.call(tool, this.args, this)
+    if (isThenable(result)) return result
+    this.finish(result)
     return undefined
   }
 
@@ -225,25 +229,27 @@ export class Call implements ToolContext {
     else this.#bound(outcome)
   }
 
-  #bound({ status, text, data, dataBytes, code }: Outcome): void {
-    const { index } = this.#inner
+  #bound({ status, text, data, dataBytes, code, external }: Outcome): void {
+    const { index, onEvent } = this.#inner
     // A plain success, which most results are, crosses with what it has.
     const changed = status === 0 && dataBytes === 0 ? binding.finish(index, this.#ticket, text) : binding.finish(index, this.#ticket, text, status, dataBytes)
-    const stamp = { code, callId: this.callId, origin: this.#entry.tool.origin, executed: true, external: this.#isExternal() }
+    const stamp = { code, callId: this.callId, origin: this.#entry.origin, executed: true, external: external || this.#isExternal() }
     if (changed === undefined) {
       this.response = new ToolResponse(text, STATUSES[status], data, stamp)
     } else {
       const patch = JSON.parse(changed ?? misuse())
       this.response = new ToolResponse(patch.text ?? text, patch.status, patch.dropData ? { truncated: true } : data, stamp)
     }
-    if (this.#inner.onEvent !== undefined) this.#deliver()
+    if (onEvent !== undefined) this.#deliver()
   }
 
   #isExternal(): boolean {
     const { external, tool } = this.#entry
     if (external !== 2) return external === 1
     try {
-      return tool.isExternalContent(this.args) !== false
+      const answer: unknown = tool.isExternalContent(this.args)
+      ignore(answer)
+      return answer !== false
     } catch {
       return true
     }
@@ -251,7 +257,7 @@ export class Call implements ToolContext {
 
   /** Ends the call without a result. */
   fail(outcome: 'threw' | 'badResult' | 'timedOut' | 'cancelled', detail: string, entered: boolean): void {
-    this.#end(unwrap(() => this.#inner.native.fail(this.#ticket, outcome, detail, entered)))
+    this.#end(unwrap(() => this.#inner.native.fail(this.#ticket, outcome, detail.toWellFormed(), entered)))
   }
 
   /** Tells the body and the one who confirms that the call is over before its end. */
@@ -260,12 +266,12 @@ export class Call implements ToolContext {
     this.#controller?.abort(reason)
   }
 
-  /** Waits for a promise of the confirmation or the body, within the call's limits. */
+  /** Waits for a promise of the schema, the confirmation or the body, within the call's limits. */
   wait<T>(promise: PromiseLike<T>, limitMs: number | undefined, explicit: boolean): Promise<Waited<T>> {
-    return wait(promise, { limitMs, explicit, signal: this.#options?.signal, closers: this.#inner.closers })
+    return wait(promise, { limitMs, explicit, signal: this.#options?.signal, cancelled: () => this.cancelled(), closers: this.#inner.closers })
   }
 
-  #invalid(violations: { path: string; message: string }[]): void {
+  #invalid(violations: Violation[]): void {
     this.#end(unwrap(() => this.#inner.native.invalid(this.#ticket, JSON.stringify(violations))))
   }
 
@@ -277,35 +283,18 @@ export class Call implements ToolContext {
   #deliver(): void { deliverEvents(this.#inner) }
 }
 
-/** Only strict true is a yes. */
-export function judge(answer: unknown): Answer {
-  if (answer === true) return ['yes']
-  return answer === false ? ['declined'] : ['notABoolean']
-}
+interface Violation { readonly path: string; readonly message: string }
 
-/** Hands out what the core has recorded. A listener's fault never reaches a call. */
-export function deliverEvents(inner: Inner): void {
-  for (const event of JSON.parse(inner.native.takeEvents()) as ToolEvent[]) {
-    try {
-      const outcome: unknown = inner.onEvent?.(event)
-      if (outcome instanceof Promise) outcome.catch(() => {})
-    } catch {
-      // As above.
+/** What a Standard Schema said. Throws for what is no answer. */
+export function judgeValidation(result: StandardResult): { readonly value: unknown } | { readonly violations: Violation[] } {
+  if (result !== null && typeof result === 'object') {
+    const { issues } = result
+    if (issues === undefined && 'value' in result) return { value: result.value }
+    if (Array.isArray(issues) && issues.length > 0) {
+      return { violations: issues.map(issue => ({ path: pointer(issue.path ?? []).toWellFormed(), message: String(issue.message).toWellFormed() })) }
     }
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return value !== null && (typeof value === 'object' || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
-}
-
-/** The words of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  } catch {
-    return 'an error that cannot be shown'
-  }
+  throw new TypeError('the schema gave neither a value nor issues')
 }
 
 function pointer(path: NonNullable<NonNullable<StandardResult['issues']>[number]['path']>): string {
@@ -313,6 +302,47 @@ function pointer(path: NonNullable<NonNullable<StandardResult['issues']>[number]
     const key = typeof segment === 'object' ? segment.key : segment
     return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
   }).join('')
+}
+
+/** Whether a tool that decides per call wants a yes. A tool that cannot tell is asked about. */
+export function asks(entry: Entry, args: unknown): boolean {
+  try {
+    const answer: unknown = entry.tool.needsConfirmation(args)
+    ignore(answer)
+    return answer !== false
+  } catch {
+    return true
+  }
+}
+
+/** Only strict true is a yes. */
+export function judge(answer: unknown): Answer {
+  if (answer === true) return ['yes']
+  return answer === false ? ['declined'] : ['notABoolean']
+}
+
+/** Hands out what the core has recorded. */
+export function deliverEvents(inner: Inner): void {
+  for (const event of JSON.parse(inner.native.takeEvents()) as ToolEvent[]) notify(inner.onEvent, event)
+}
+
+/** The words of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    if (ToolError.isInstance(error)) return error.message
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  } catch {
+    return 'an error that cannot be shown'
+  }
+}
+
+function plainCopyOf(args: unknown): Record<string, unknown> | undefined {
+  try {
+    return plainCopy(args)
+  } catch {
+    // A getter or proxy that throws will throw again on the way through text, which says so.
+    return undefined
+  }
 }
 
 function misuse(): never {

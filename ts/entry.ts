@@ -9,9 +9,13 @@ import type { NativeRegistry } from './binding.js'
 export type PerCall = 0 | 1 | 2
 
 export interface Entry {
-  /** The core's id of the tool. */
+  /** The core's number of the tool. */
   readonly id: number
   readonly tool: Tool
+  /** As they were when it was registered; what becomes of the tool's own does not matter. */
+  readonly name: string
+  readonly origin: string
+  readonly run: Tool['run']
   readonly validate: Validate | undefined
   /** The body, where it is the core's. */
   readonly native: NativeTool | undefined
@@ -34,4 +38,5 @@ export interface Inner {
   readonly onEvent: ((event: ToolEvent) => void) | undefined
   /** Cancels what is under way when the registry closes. */
   readonly closers: Set<() => void>
+  isClosed: boolean
 }

@@ -1,13 +1,13 @@
 /** Awaiting a call: with promises, and without. */
 import { binding } from './binding.js'
-import { Call, type Answer, judge, messageOf } from './call.js'
+import { type Answer, Call, judge, messageOf } from './call.js'
 import { operation } from './dispatch.js'
 import type { Inner } from './entry.js'
 import { ToolError } from './errors.js'
-import type { ToolResponse } from './response.js'
-import type { StandardResult } from './schema.js'
+import { ignore } from './listener.js'
 import { readProgress } from './native-tool.js'
 import { checkExecuteOptions, checkName } from './options.js'
+import type { ToolResponse } from './response.js'
 import type { ExecuteOptions } from './types.js'
 import type { Waited } from './wait.js'
 
@@ -17,24 +17,27 @@ export async function execute(inner: Inner, name: string, args: unknown, options
   if (options !== undefined) checkExecuteOptions(options)
   const call = new Call(inner, options)
   call.begin(name, args)
-  if (call.response === undefined && options?.signal?.aborted) {
-    call.abort(options.signal.reason)
-    call.fail('cancelled', '', false)
-  }
-  if (call.response === undefined) {
-    const validating = call.validate()
-    if (validating !== undefined) await awaitValidation(call, validating, options)
-  }
-  if (call.response === undefined && call.mustAsk()) {
-    const asking = call.ask()
-    if (asking !== undefined) call.answer(await awaitAnswer(call, inner, asking, options))
-  }
-  if (call.response === undefined) {
-    if (call.entry.native !== undefined) await runNative(call, inner, options)
-    else {
-      const running = call.run()
-      if (running !== undefined) await awaitBody(call, running, options)
+  try {
+    call.stopIfCancelled()
+    if (call.response === undefined) {
+      const validating = call.validate()
+      if (validating !== undefined) await awaitValidation(call, validating, options)
     }
+    if (call.response === undefined && call.mustAsk()) {
+      call.stopIfCancelled()
+      const asking = call.response === undefined ? call.ask() : undefined
+      if (asking !== undefined) call.answer(await awaitAnswer(call, inner, asking, options))
+    }
+    call.stopIfCancelled()
+    if (call.response === undefined) {
+      if (call.entry.native !== undefined) await runNative(call, inner, options)
+      else {
+        const running = call.run()
+        if (running !== undefined) await awaitBody(call, running, options)
+      }
+    }
+  } catch (error) {
+    endWith(call, error)
   }
   return call.response as unknown as ToolResponse
 }
@@ -45,40 +48,45 @@ export function executeSync(inner: Inner, name: string, args: unknown, options: 
   if (options !== undefined) checkExecuteOptions(options)
   const call = new Call(inner, options)
   call.begin(name, args)
-  if (call.response === undefined) {
-    const validating = call.validate()
-    if (validating !== undefined) {
-      ignore(validating)
-      call.fail('badResult', 'a promise from its schema; call it with execute', false)
-    }
-  }
-  if (call.response === undefined && call.mustAsk()) {
-    const asking = call.ask()
-    if (asking !== undefined) {
-      ignore(asking)
-      call.abort(new ToolError('CONFIRMATION_REJECTED', 'a call that may not wait cannot await a confirmation'))
-      call.answer(['promise'])
-    }
-  }
-  if (call.response === undefined) {
-    if (call.entry.native !== undefined) call.runNativeNow()
-    else {
-      const running = call.run()
-      if (running !== undefined) {
-        ignore(running)
-        call.abort(new ToolError('EXECUTION_FAILED', 'a call that may not wait cannot await its body'))
-        call.fail('badResult', 'a promise; call it with execute', true)
+  try {
+    call.stopIfCancelled()
+    if (call.response === undefined && refusePromise(call.validate())) call.fail('badResult', 'a promise from its schema; call it with execute', false)
+    if (call.response === undefined && call.mustAsk()) {
+      call.stopIfCancelled()
+      if (call.response === undefined && refusePromise(call.ask())) {
+        call.answer(['promise'])
+        call.abort(new ToolError('CONFIRMATION_REJECTED', 'a call that may not wait cannot await a confirmation'))
       }
     }
+    call.stopIfCancelled()
+    if (call.response === undefined) {
+      if (call.entry.native !== undefined) call.runNativeNow()
+      else if (refusePromise(call.run())) {
+        call.fail('badResult', 'a promise; call it with execute', true)
+        call.abort(new ToolError('EXECUTION_FAILED', 'a call that may not wait cannot await its body'))
+      }
+    }
+  } catch (error) {
+    endWith(call, error)
   }
   return call.response as unknown as ToolResponse
 }
 
-async function awaitValidation(call: Call, validating: Promise<StandardResult>, options: ExecuteOptions | undefined): Promise<void> {
+/** Whatever a schema, a callback or a body throws ends its call, and the core hears of it. */
+function endWith(call: Call, error: unknown): void {
+  if (call.response === undefined) call.fail('threw', messageOf(error), call.entered)
+}
+
+function refusePromise(value: PromiseLike<unknown> | undefined): boolean {
+  ignore(value)
+  return value !== undefined
+}
+
+async function awaitValidation(call: Call, validating: PromiseLike<Parameters<Call['validated']>[0]>, options: ExecuteOptions | undefined): Promise<void> {
   const limitMs = limitOf(call, options)
   const waited = await call.wait(validating, limitMs, isExplicit(call, options))
   if (waited.kind === 'value') call.validated(waited.value)
-  else end(call, waited, limitMs, false, options)
+  else end(call, waited, limitMs, false)
 }
 
 async function awaitAnswer(call: Call, inner: Inner, asking: PromiseLike<unknown>, options: ExecuteOptions | undefined): Promise<Answer> {
@@ -90,8 +98,8 @@ async function awaitAnswer(call: Call, inner: Inner, asking: PromiseLike<unknown
     case 'threw':
       return ['threw', messageOf(waited.error)]
     default:
-      call.abort(reasonOf(waited.kind, options))
-      return waited.kind === 'timedOut' ? ['timedOut', String(limitMs)] : ['cancelled']
+      call.abort(reasonOf(call, waited.kind))
+      return waited.kind === 'timedOut' ? ['timedOut', String(Math.ceil(limitMs ?? 0))] : ['cancelled']
   }
 }
 
@@ -99,16 +107,16 @@ async function awaitBody(call: Call, running: PromiseLike<unknown>, options: Exe
   const limitMs = limitOf(call, options)
   const waited = await call.wait(running, limitMs, isExplicit(call, options))
   if (waited.kind === 'value') call.finish(waited.value)
-  else end(call, waited, limitMs, true, options)
+  else end(call, waited, limitMs, true)
 }
 
-function end(call: Call, waited: Exclude<Waited<unknown>, { kind: 'value' }>, limitMs: number | undefined, entered: boolean, options: ExecuteOptions | undefined): void {
+function end(call: Call, waited: Exclude<Waited<unknown>, { kind: 'value' }>, limitMs: number | undefined, entered: boolean): void {
   if (waited.kind === 'threw') {
     call.fail('threw', messageOf(waited.error), entered)
     return
   }
-  call.fail(waited.kind, String(limitMs ?? ''), entered)
-  call.abort(reasonOf(waited.kind, options))
+  call.fail(waited.kind, String(Math.ceil(limitMs ?? 0)), entered)
+  call.abort(reasonOf(call, waited.kind))
 }
 
 async function runNative(call: Call, inner: Inner, options: ExecuteOptions | undefined): Promise<void> {
@@ -134,13 +142,6 @@ function isExplicit(call: Call, options: ExecuteOptions | undefined): boolean {
   return options?.timeoutMs !== undefined || call.entry.explicitTimeout
 }
 
-function reasonOf(kind: 'timedOut' | 'cancelled', options: ExecuteOptions | undefined): unknown {
-  if (kind === 'timedOut') return new DOMException('the call ran into its time limit', 'TimeoutError')
-  return options?.signal?.reason ?? new DOMException('the call was cancelled', 'AbortError')
+function reasonOf(call: Call, kind: 'timedOut' | 'cancelled'): unknown {
+  return kind === 'timedOut' ? new DOMException('the call ran into its time limit', 'TimeoutError') : call.cancelReason()
 }
-
-/** A promise that nobody waits for must not reject unheard. */
-function ignore(promise: PromiseLike<unknown>): void {
-  promise.then(() => {}, () => {})
-}
-

@@ -3,7 +3,7 @@ import { type NativeMcpClient, binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkChars, checkMs } from './options.js'
+import { checkChars, checkExecuteOptions, checkMs, checkName } from './options.js'
 import type { ToolResponse } from './response.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
@@ -99,7 +99,7 @@ export class MCPClient implements AsyncDisposable {
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
-    this.#skipped = listing.skipped
+    this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
     return listing.tools.map((tool: { name: string; description: string; inputSchema: JsonSchema; remoteName: string }) =>
       new MCPTool(this, tool.name, tool.description, tool.inputSchema, { remoteName: tool.remoteName, requiresConfirmation: this.requiresConfirmation }))
   }
@@ -109,7 +109,8 @@ export class MCPClient implements AsyncDisposable {
    * What goes wrong at the server is a response.
    */
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
-    checkMs(options.timeoutMs, 'timeoutMs')
+    checkName(name)
+    checkExecuteOptions(options)
     const tool = new MCPTool(this, 'tool', '', { type: 'object' }, { remoteName: name })
     return runNative(tool, args, { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress })
   }

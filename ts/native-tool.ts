@@ -1,8 +1,10 @@
 /** Tools whose body is in the core, as classes. */
 import { type NativeTool, binding } from './binding.js'
 import { operation } from './dispatch.js'
-import { type ToolResponse, fromFinished } from './response.js'
+import { ToolResponse, fromFinished } from './response.js'
 import { Tool } from './tool.js'
+import { notify } from './listener.js'
+import { NotJson, toText } from './arguments.js'
 import type { Progress, ToolContext } from './types.js'
 
 interface Backing {
@@ -24,6 +26,7 @@ export function nativeOf(tool: Tool): NativeTool | undefined {
   if (backing === undefined) return undefined
   const { prototype } = backing.Class
   const own = tool.run === prototype.run && tool.needsConfirmation === prototype.needsConfirmation && tool.isExternalContent === prototype.isExternalContent
+    && tool.getParameters === prototype.getParameters
   return own ? backing.native : undefined
 }
 
@@ -35,7 +38,7 @@ function native(tool: Tool): NativeTool {
 
 /** Runs a body outside any registry, where it does not wait. */
 export function runNow(tool: Tool, args: unknown): ToolResponse<any> {
-  const response = native(tool).runNow(JSON.stringify(args))
+  const response = native(tool).runNow(toText(args))
   if (response == null) throw new TypeError('this tool has to be awaited')
   return fromFinished(response, '')
 }
@@ -52,16 +55,19 @@ export interface LooseCall {
 export async function runNative(tool: Tool, args: unknown, call: LooseCall): Promise<ToolResponse<any>> {
   const { context } = call
   const signal = call.signal ?? context?.signal
-  const report = call.onProgress ?? ((update: Progress) => { context?.progress(update) })
+  const report = (update: Progress) => { notify(call.onProgress ?? context?.progress, update) }
   const callId = context?.callId ?? ''
   const cancel = new binding.CancelSource()
   const stop = () => { cancel.cancel() }
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted) stop()
   try {
-    const text = typeof args === 'string' ? args : JSON.stringify(args)
+    const text = toText(args)
     const started = (token: number) => { native(tool).run(token, text, callId, call.timeoutMs ?? null, cancel) }
     return fromFinished(await operation(started, update => { report(readProgress(update)) }), callId)
+  } catch (error) {
+    if (!(error instanceof NotJson || error instanceof TypeError || error instanceof RangeError)) throw error
+    return new ToolResponse(`the arguments cannot be sent: ${error.message}`, 'error', undefined, { code: 'INVALID_ARGUMENTS', callId, executed: false, external: false })
   } finally {
     signal?.removeEventListener('abort', stop)
   }

@@ -27,9 +27,19 @@ export function checkBoolean(value: unknown, name: string): boolean {
   return value
 }
 
+/** An option that does not exist may be a misspelt one that was meant to protect something. */
+export function checkKeys(options: unknown, known: readonly string[], what: string): void {
+  if (options === null || typeof options !== 'object') throw invalidOption(`${what} must be an object`)
+  for (const key in options) {
+    if (!known.includes(key)) throw invalidOption(`${what} have no '${key}'; there are ${known.join(', ')}`)
+  }
+}
+
+const EXECUTE_OPTIONS = ['callId', 'confirm', 'signal', 'timeoutMs', 'confirmTimeoutMs', 'state', 'onProgress', 'maxConcurrency']
+
 /** @throws ToolError `INVALID_OPTIONS` for a wrong type or an option that does not exist. */
 export function checkExecuteOptions(options: ExecuteOptions): void {
-  if (options === null || typeof options !== 'object') throw invalidOption('options must be an object')
+  checkKeys(options, EXECUTE_OPTIONS, 'the options of a call')
   if (options.callId !== undefined && (typeof options.callId !== 'string' || options.callId === '')) throw invalidOption('callId must be a string that is not empty')
   if (options.signal !== undefined && !isSignal(options.signal)) throw invalidOption('signal must be an AbortSignal')
   checkFunction(options.confirm, 'confirm')
@@ -39,5 +49,6 @@ export function checkExecuteOptions(options: ExecuteOptions): void {
 }
 
 function isSignal(value: unknown): value is AbortSignal {
-  return value !== null && typeof value === 'object' && typeof (value as AbortSignal).aborted === 'boolean' && typeof (value as AbortSignal).addEventListener === 'function'
+  return value !== null && typeof value === 'object' && typeof (value as AbortSignal).aborted === 'boolean'
+    && typeof (value as AbortSignal).addEventListener === 'function' && typeof (value as AbortSignal).removeEventListener === 'function'
 }

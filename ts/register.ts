@@ -3,41 +3,49 @@ import type { ToolDefinition as NativeDefinition } from '../binding.cjs'
 import { nativeOf } from './native-tool.js'
 import type { Entry, Inner, PerCall } from './entry.js'
 import { ToolRegistrationError, unwrap } from './errors.js'
-import { checkBoolean, checkChars, checkMs } from './options.js'
+import { checkBoolean, checkChars, checkKeys, checkMs } from './options.js'
 import { type ReadSchema, readSchema } from './schema.js'
-import { FunctionTool, Tool, type ToolSpec } from './tool.js'
+import { FunctionTool, Tool, type ToolSpec, isTool } from './tool.js'
 
 /** Limit for the body of one call when nobody says otherwise: 5 minutes. */
 export const DEFAULT_TIMEOUT_MS = 300_000
+
+const SPEC_KEYS = ['name', 'description', 'parameters', 'handler']
 
 /** What can be registered. */
 export type Registrable = Tool<any, any> | ToolSpec
 
 /** A tool of anything that can be registered. @throws ToolRegistrationError `INVALID_OPTIONS` for anything else. */
 export function toTool(given: Registrable): Tool {
-  if (given instanceof Tool) return given
-  if (given === null || typeof given !== 'object' || typeof given.name !== 'string') {
+  if (isTool(given)) return given
+  const spec = given as ToolSpec
+  if (spec === null || typeof spec !== 'object' || typeof spec.name !== 'string') {
     throw new ToolRegistrationError('INVALID_OPTIONS', 'register takes a Tool, or an object with name, description, parameters and handler')
   }
-  if (given.handler !== undefined && typeof given.handler !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `the handler of '${given.name}' must be a function`)
-  const { handler } = given
+  checkKeys(spec, SPEC_KEYS, 'tool specs (use tool() for more)')
+  const { handler } = spec
+  if (handler !== undefined && typeof handler !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `the handler of '${spec.name}' must be a function`)
   return new FunctionTool({
-    name: given.name,
-    description: given.description,
-    inputSchema: given.parameters ?? { type: 'object', properties: {} },
-    run: handler === undefined ? undefined : args => handler.call(given, args),
+    name: spec.name,
+    description: spec.description,
+    inputSchema: spec.parameters ?? { type: 'object', properties: {} },
+    run: handler === undefined ? undefined : args => handler.call(spec, args),
   })
 }
 
 /** Registers a tool with the core and keeps its function. @throws ToolRegistrationError with the reason. */
 export function registerTool(inner: Inner, tool: Tool, overwrite: boolean, hasTimeout: boolean): void {
+  const replaced = inner.entries.get(tool.name)?.id ?? null
   const schema = readSchema(tool.getParameters())
   const native = nativeOf(tool)
   const definition = describe(tool, schema)
-  const id = unwrap(() => inner.native.register(definition, native ?? null, overwrite), ToolRegistrationError)
+  const id = unwrap(() => inner.native.register(definition, native ?? null, overwrite, replaced), ToolRegistrationError)
   const entry: Entry = {
     id,
     tool,
+    name: definition.name,
+    origin: definition.origin,
+    run: tool.run,
     validate: native === undefined ? schema.validate : undefined,
     native,
     external: definition.external as PerCall,
@@ -45,7 +53,7 @@ export function registerTool(inner: Inner, tool: Tool, overwrite: boolean, hasTi
     timeoutMs: tool.timeoutMs === null ? undefined : (inner.native.timeoutMs(id) ?? undefined),
     explicitTimeout: hasTimeout || tool.timeoutMs !== undefined,
   }
-  inner.entries.set(tool.name, entry)
+  inner.entries.set(entry.name, entry)
 }
 
 function describe(tool: Tool, schema: ReadSchema): NativeDefinition {

@@ -5,12 +5,12 @@ import { type Host, addHost } from './dispatch.js'
 import type { Entry, Inner } from './entry.js'
 import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute, executeSync } from './execute.js'
-import { checkChars, checkExecuteOptions, checkFunction, checkMs } from './options.js'
+import { checkChars, checkExecuteOptions, checkFunction, checkKeys, checkMs, checkName } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
 import { type ToolResponse, isExternal } from './response.js'
-import { deepFreeze } from './snapshot.js'
+import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
 import { type TurnOptions, executeAll, mayAsk } from './turn.js'
 import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
@@ -36,6 +36,9 @@ export interface RegistryOptions {
   onEvent?(event: ToolEvent): void
 }
 
+const REGISTRY_OPTIONS = ['prompts', 'permissions', 'confirm', 'timeoutMs', 'confirmTimeoutMs', 'maxTextChars', 'onEvent']
+const FUNCTION_OPTIONS = ['requiresConfirmation', 'externalContent', 'supportsParallel', 'origin', 'timeoutMs', 'maxTextChars', 'overwrite']
+
 let innerOf: (registry: ToolRegistry) => Inner
 
 /**
@@ -49,7 +52,7 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** @throws ToolError `INVALID_OPTIONS` for an option of a wrong type. */
   constructor(options: RegistryOptions = {}) {
-    if (options === null || typeof options !== 'object') throw invalidOption('the options of a registry must be an object')
+    checkKeys(options, REGISTRY_OPTIONS, 'the options of a registry')
     checkFunction(options.confirm, 'confirm')
     checkFunction(options.onEvent, 'onEvent')
     checkMs(options.timeoutMs, 'timeoutMs')
@@ -72,6 +75,7 @@ export class ToolRegistry implements AsyncDisposable {
       confirmTimeoutMs: options.confirmTimeoutMs ?? undefined,
       onEvent: options.onEvent === undefined ? undefined : event => options.onEvent?.(event),
       closers: new Set<() => void>(),
+      isClosed: false,
     }
     this.#hasTimeout = options.timeoutMs !== undefined
     this.#host = hostOf(this.#inner)
@@ -84,30 +88,33 @@ export class ToolRegistry implements AsyncDisposable {
    * @throws ToolError `CLOSED`.
    */
   register(tool: Registrable, options: { overwrite?: boolean } = {}): void {
+    checkKeys(options, ['overwrite'], 'the options of register')
     registerTool(this.#inner, toTool(tool), options.overwrite === true, this.#hasTimeout)
   }
 
   /**
-   * Adds tools and gives the names that were added. With `error`, the default, nothing is added if one cannot be.
+   * Adds tools and gives the names that were added. With `error`, the default, nothing is added if one cannot be; with the others
+   * those before it stay.
    * @throws ToolRegistrationError as `register`; `DUPLICATE_NAME` for `error` alone.
    */
   registerAll(tools: Iterable<Registrable>, options: { onConflict?: 'error' | 'skip' | 'overwrite' } = {}): string[] {
+    checkKeys(options, ['onConflict'], 'the options of registerAll')
     const { onConflict = 'error' } = options
     if (!['error', 'skip', 'overwrite'].includes(onConflict)) throw invalidOption("onConflict must be 'error', 'skip' or 'overwrite'")
     if (typeof (tools as Partial<Iterable<Registrable>> | null)?.[Symbol.iterator] !== 'function' || typeof tools === 'string') throw invalidOption('registerAll takes an array or another iterable of tools')
-    const added: string[] = []
+    const added: Tool[] = []
     try {
       for (const given of tools) {
         const tool = toTool(given)
         if (onConflict === 'skip' && this.#inner.entries.has(tool.name)) continue
         registerTool(this.#inner, tool, onConflict === 'overwrite', this.#hasTimeout)
-        added.push(tool.name)
+        added.push(tool)
       }
     } catch (error) {
-      if (onConflict === 'error') for (const name of added) this.unregister(name)
+      if (onConflict === 'error') for (const tool of added) if (this.get(tool.name) === tool) this.unregister(tool.name)
       throw error
     }
-    return added
+    return added.map(tool => tool.name)
   }
 
   /**
@@ -116,6 +123,7 @@ export class ToolRegistry implements AsyncDisposable {
    */
   registerFunction(fn: (args: any) => ToolResult | Promise<ToolResult>, name: string, description: string, parameters: readonly ToolParameter[] = [], options: ToolFlags & { overwrite?: boolean } = {}): void {
     if (typeof fn !== 'function') throw invalidOption('registerFunction takes a function')
+    checkKeys(options, FUNCTION_OPTIONS, 'the options of registerFunction')
     const { overwrite, ...flags } = options
     this.register(new FunctionTool({ ...flags, name, description, inputSchema: parameters, run: args => fn(args) }), { overwrite: overwrite === true })
   }
@@ -125,6 +133,7 @@ export class ToolRegistry implements AsyncDisposable {
    * @throws ToolRegistrationError as `register` and `Tool.fromCallable`.
    */
   registerCallable(fn: (...args: any[]) => ToolResult | Promise<ToolResult>, options: CallableOptions & { overwrite?: boolean }): void {
+    if (options === null || typeof options !== 'object') throw invalidOption('registerCallable needs options with a description and an inputSchema')
     const { overwrite, ...rest } = options
     this.register(Tool.fromCallable(fn, rest), { overwrite: overwrite === true })
   }
@@ -143,8 +152,11 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** Removes a tool; calls that run it go on. Returns whether there was one. */
   unregister(name: string): boolean {
+    checkName(name)
+    const entry = this.#inner.entries.get(name)
+    if (entry === undefined) return false
     this.#inner.entries.delete(name)
-    return this.#inner.native.unregister(name)
+    return this.#inner.native.unregister(name, entry.id)
   }
 
   /** A tool by name. */
@@ -195,7 +207,7 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** Whether a call would ask a person. True where that cannot be told; false for a tool that does not exist. */
   needsConfirmation(name: string, args: string | object): boolean {
-    return this.#inner.entries.has(name) && mayAsk(this.#inner, name, args, true)
+    return mayAsk(this.#inner, name, args)
   }
 
   /** One line for each permitted tool, `- name: description`: for a system prompt. */
@@ -209,7 +221,8 @@ export class ToolRegistry implements AsyncDisposable {
    * sentence saying that it is no instruction. The response itself stays raw.
    */
   render(response: ToolResponse): string {
-    return isExternal(response) ? this.#inner.native.guard(response.text, response.origin ?? '') : response.text
+    if (typeof (response as Partial<ToolResponse> | null)?.text !== 'string') throw invalidOption('render takes a response')
+    return isExternal(response) ? this.#inner.native.guard(response.text, String(response.origin ?? '')) : response.text
   }
 
   /** The permitted tools for OpenAI's chat API: all, or the named ones in the given order, each once, unknown names left out. */
@@ -219,6 +232,7 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** Ends the registry: calls under way are cancelled, later ones are refused with `CLOSED`. Can be called again. */
   async close(): Promise<void> {
+    this.#inner.isClosed = true
     this.#inner.native.close()
     for (const cancel of [...this.#inner.closers]) cancel()
   }
@@ -250,7 +264,7 @@ function hostOf(inner: Inner): Host {
       if (inner.confirm === undefined || tool === undefined) return ['nobody']
       const controller = new AbortController()
       const request = { tool, name, origin: tool.origin, args: deepFreeze(JSON.parse(text)), preview, callId, signal: controller.signal }
-      const waited = await wait((async () => inner.confirm?.(request))(), { limitMs: inner.confirmTimeoutMs, explicit: true, signal, closers: inner.closers })
+      const waited = await wait((async () => inner.confirm?.(request))(), { limitMs: inner.confirmTimeoutMs, explicit: true, signal, cancelled: () => inner.isClosed || signal.aborted, closers: inner.closers })
       const answer: Answer = waited.kind === 'value' ? judge(waited.value)
         : waited.kind === 'threw' ? ['threw', messageOf(waited.error)]
         : waited.kind === 'timedOut' ? ['timedOut', String(inner.confirmTimeoutMs)] : ['cancelled']

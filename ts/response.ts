@@ -3,8 +3,7 @@ import { type ErrorCode, invalidOption } from './errors.js'
 import type { JsonObject, ToolStatus } from './types.js'
 
 const MARK = Symbol.for('toolbolt.ToolResponse')
-
-let externalOf: (response: ToolResponse<any>) => boolean
+const EXTERNAL = Symbol.for('toolbolt.external')
 
 /** What the gate adds to a body's result. */
 export interface Stamp {
@@ -48,10 +47,6 @@ export class ToolResponse<Data = unknown> {
     this.#external = stamp?.external === true
   }
 
-  static {
-    externalOf = response => #external in response && response.#external
-  }
-
   /** A success. */
   static ok<D = undefined>(text: string, data?: D): ToolResponse<D> { return new ToolResponse<D>(text, 'success', data) }
   /** A success of which something is missing, such as cut output. */
@@ -62,13 +57,18 @@ export class ToolResponse<Data = unknown> {
   /** @internal */
   get [MARK](): true { return true }
 
+  /** @internal Another copy of this package asks this way. */
+  get [EXTERNAL](): boolean { return #external in this && this.#external }
+
   /** The text, so that a response can stand in a template literal. */
   toString(): string { return this.text }
 
   /** The parts that are set. A BigInt in `data` becomes a string of digits. */
   toJSON(): JsonObject {
     const { text, status, data, code, callId, origin, executed } = this
-    const all = { text, status, data: data === undefined ? undefined : JSON.parse(stringifyData(data) ?? 'null'), code, callId, origin, executed }
+    const plain = data === undefined ? undefined : JSON.parse(stringifyData(data) ?? 'null')
+    const external = this.#external ? true : undefined
+    const all = { text, status, data: plain, code, callId, origin, executed, external }
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as JsonObject
   }
 }
@@ -78,9 +78,9 @@ export function isResponse(value: object): value is ToolResponse {
   return value instanceof ToolResponse || (MARK in value && value[MARK] === true)
 }
 
-/** Whether a response holds text from outside. */
-export function isExternal(response: ToolResponse<any>): boolean {
-  return externalOf(response)
+/** Whether a response holds text from outside. A copy or imitation that cannot say no does. */
+export function isExternal(response: object): boolean {
+  return !(isResponse(response) && Object.getOwnPropertyDescriptor(response, EXTERNAL) === undefined && (response as { [EXTERNAL]?: unknown })[EXTERNAL] === false)
 }
 
 /** Data as JSON; `undefined` where it has no JSON form. Throws for cycles. */
@@ -109,10 +109,17 @@ export function fromFinished(json: string, callId: string): ToolResponse {
 }
 
 /** The core writes whole numbers that a double would round as marked strings: here they become BigInts. */
-function revive(value: unknown, prefix: string): unknown {
-  if (typeof value === 'string') return value.startsWith(prefix) ? BigInt(value.slice(prefix.length)) : value
-  if (Array.isArray(value)) return value.map(item => revive(item, prefix))
-  if (value === null || typeof value !== 'object') return value
-  for (const [key, item] of Object.entries(value)) Object.defineProperty(value, key, { value: revive(item, prefix), writable: true, enumerable: true, configurable: true })
-  return value
+function revive(root: unknown, prefix: string): unknown {
+  const holder: Record<string, unknown> = { root }
+  const open: Record<string, unknown>[] = [holder]
+  // Not by recursion: a server decides how deep a result is.
+  for (let object = open.pop(); object !== undefined; object = open.pop()) {
+    for (const [key, value] of Object.entries(object)) {
+      if (value !== null && typeof value === 'object') open.push(value as Record<string, unknown>)
+      else if (typeof value === 'string' && value.startsWith(prefix)) {
+        Object.defineProperty(object, key, { value: BigInt(value.slice(prefix.length)), writable: true, enumerable: true, configurable: true })
+      }
+    }
+  }
+  return holder.root
 }

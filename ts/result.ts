@@ -1,6 +1,6 @@
 /** What a body gave back, as text and data. */
-import type { ErrorCode } from './errors.js'
-import { isResponse, stringifyData } from './response.js'
+import { ERROR_CODES, type ErrorCode } from './errors.js'
+import { isExternal, isResponse, stringifyData } from './response.js'
 
 export interface Outcome {
   /** 0 success, 1 partial, 2 error. */
@@ -10,6 +10,8 @@ export interface Outcome {
   /** Bytes of the data as JSON; 0 without data. */
   readonly dataBytes: number
   readonly code: ErrorCode | undefined
+  /** Whether a response that the body passes on holds text from outside. */
+  readonly external: boolean
 }
 
 /** Reads a result; a string says what is wrong with it. */
@@ -35,19 +37,32 @@ export function readResult(result: unknown): Outcome | string {
 }
 
 function readObject(result: object): Outcome | string {
-  if (!isResponse(result)) {
-    const text = JSON.stringify(result)
-    return text === undefined ? 'an object without a JSON form' : success(text, result, Buffer.byteLength(text))
-  }
-  const { text, status, data, code } = result
+  if (isResponse(result)) return readResponse(result)
+  const text = JSON.stringify(result)
+  if (text === undefined) return 'an object without a JSON form'
+  // Iterators, maps, errors, responses of fetch: an object that says nothing of itself, not one that is empty.
+  if (text === '{}' && !isPlainObject(result)) return `a ${result.constructor?.name ?? 'value'} without a JSON form`
+  // Data is what the text says, whatever becomes of the object.
+  return success(text, JSON.parse(text), Buffer.byteLength(text))
+}
+
+function readResponse(response: ReturnType<typeof Object> & { text?: unknown; status?: unknown; data?: unknown; code?: unknown }): Outcome | string {
+  const { text, status, data, code } = response
   if (typeof text !== 'string') return 'a response without text'
   const number = status === 'success' ? 0 : status === 'partial' ? 1 : status === 'error' ? 2 : undefined
   if (number === undefined) return 'a response without a status'
-  if (data === undefined) return { status: number, text, data, dataBytes: 0, code }
+  const known = ERROR_CODES.find(known => known === code)
+  const outcome = { status: number, text, data, dataBytes: 0, code: known, external: isExternal(response) } as const
+  if (data === undefined) return outcome
   const json = stringifyData(data)
-  return json === undefined ? `a response whose data is a ${typeof data}` : { status: number, text, data, dataBytes: Buffer.byteLength(json), code }
+  return json === undefined ? `a response whose data is a ${typeof data}` : { ...outcome, dataBytes: Buffer.byteLength(json) }
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 function success(text: string, data: unknown, dataBytes: number): Outcome {
-  return { status: 0, text, data, dataBytes, code: undefined }
+  return { status: 0, text, data, dataBytes, code: undefined, external: false }
 }

@@ -1,15 +1,27 @@
 /** Tools whose body is JavaScript: the class, and the ways to make one without writing a class. */
 import { ToolRegistrationError } from './errors.js'
+import { checkKeys } from './options.js'
 import { propertyNames, readSchema, toJsonSchema } from './schema.js'
 import type { InferArgs, InputSchema, JsonSchema, ToolContext, ToolResult } from './types.js'
 
+const MARK = Symbol.for('toolbolt.Tool')
+
+function fixed(value: string): PropertyDescriptor {
+  return { value, enumerable: true, writable: false, configurable: false }
+}
+
+/** Whether a value is a tool, also one of another copy of this package. */
+export function isTool(value: unknown): value is Tool {
+  return value instanceof Tool || (value !== null && typeof value === 'object' && MARK in value)
+}
+
 /** A tool. Subclasses say what arguments they take and what they do. */
 export abstract class Tool<Args = any, Data = unknown> {
-  readonly name: string
+  declare readonly name: string
   /** What the tool does, for the model. */
-  readonly description: string
+  declare readonly description: string
   /** Who vouches for the tool: `builtin`, or an app's own word. `mcp:…` is stamped by the loader of remote tools alone. */
-  readonly origin: string
+  declare readonly origin: string
   /** Whether every call needs a yes. Default: false. Read when the tool is registered, as are the next two. */
   declare requiresConfirmation: boolean
   /** Whether results are text from outside, to be guarded before a model reads them. Default: false. */
@@ -32,10 +44,13 @@ export abstract class Tool<Args = any, Data = unknown> {
     const origin = options.origin ?? 'builtin'
     if (typeof origin !== 'string' || origin === '') throw misdeclared('an origin must be a string that is not empty')
     if (/^mcp(:|$)/i.test(origin) && !mayStamp(new.target)) throw misdeclared(`the origin '${origin}' is reserved for the tools of MCP servers`)
-    this.name = name
-    this.description = description
-    this.origin = origin
+    if (!/^[\w.:/@-]{1,128}$/.test(origin)) throw misdeclared("an origin has 1 to 128 of the characters A-Z, a-z, 0-9 and _ . : / @ -")
+    // What a person is told about a tool must not change under it.
+    Object.defineProperties(this, { name: fixed(name), description: fixed(description), origin: fixed(origin) })
   }
+
+  /** @internal */
+  get [MARK](): true { return true }
 
   /** Whether this call needs a yes. Anything but strict `false`, a throw included, asks. Default: `requiresConfirmation`. */
   needsConfirmation(_args: Args): boolean { return this.requiresConfirmation }
@@ -60,6 +75,7 @@ export abstract class Tool<Args = any, Data = unknown> {
   static fromCallable<F extends (...args: any[]) => ToolResult | Promise<ToolResult>>(fn: F, options: CallableOptions): Tool {
     if (typeof fn !== 'function') throw misdeclared('fromCallable takes a function')
     if (options === null || typeof options !== 'object') throw misdeclared('fromCallable needs options with a description and an inputSchema')
+    checkKeys(options, [...CALLABLE_KEYS, 'name', 'origin'], 'the options of a callable')
     const name = options.name ?? fn.name
     if (typeof name !== 'string' || name === '') throw misdeclared('the function has no name; name it or pass a name')
     const names = propertyNames(readSchema(options.inputSchema).json)
@@ -134,6 +150,8 @@ export interface ToolSpec {
   handler?(args: any): ToolResult | Promise<ToolResult>
 }
 
+const CALLABLE_KEYS = ['description', 'inputSchema', 'requiresConfirmation', 'externalContent', 'supportsParallel', 'timeoutMs', 'maxTextChars']
+const DEFINITION_KEYS = [...CALLABLE_KEYS, 'name', 'origin', 'run']
 const FLAGS = ['externalContent', 'supportsParallel', 'timeoutMs', 'maxTextChars'] as const
 
 /** A tool made of an object. */
@@ -168,7 +186,9 @@ export function tool<const S extends InputSchema>(definition: ToolDefinition<S>)
 export function tool(options: MethodToolOptions): MethodDecorator
 export function tool(definition: ToolDefinition<any> | MethodToolOptions): Tool | MethodDecorator {
   if (definition === null || typeof definition !== 'object') throw misdeclared('tool() takes an object with name, description, inputSchema and run')
-  return 'run' in definition ? new DefinedTool(definition) : decorate(definition)
+  const defines = 'run' in definition
+  checkKeys(definition, defines ? DEFINITION_KEYS : [...CALLABLE_KEYS, 'name'], defines ? 'tools' : 'the options of @tool')
+  return defines ? new DefinedTool(definition) : decorate(definition)
 }
 
 const declared = new WeakMap<object, Map<PropertyKey, MethodToolOptions>>()

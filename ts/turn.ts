@@ -1,11 +1,13 @@
 /** A whole turn: what may overlap runs together, everything else alone and in order. */
+import { toText } from './arguments.js'
 import { binding } from './binding.js'
-import { messageOf } from './call.js'
-import type { Inner } from './entry.js'
-import { ToolError, invalidOption, unwrap } from './errors.js'
+import { asks, judgeValidation, messageOf } from './call.js'
+import type { Entry, Inner } from './entry.js'
+import { type ErrorCode, ToolError, invalidOption, unwrap } from './errors.js'
 import { execute } from './execute.js'
+import { ignore } from './listener.js'
 import { ToolResponse } from './response.js'
-import { toText, wellFormed } from './snapshot.js'
+import type { StandardResult } from './schema.js'
 import type { ExecuteOptions, ToolCall } from './types.js'
 
 /** Options of a turn; each call has its own id. */
@@ -21,68 +23,80 @@ export async function executeAll(inner: Inner, calls: readonly ToolCall[], optio
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) throw invalidOption('maxConcurrency must be a positive whole number')
   if (!Array.isArray(calls)) throw invalidOption('executeAll takes an array of calls')
   unwrap(() => inner.native.checkOpen())
-  const turn = [...calls]
+  const turn = Array.from(calls, readCall)
   const responses: ToolResponse[] = []
   let next = 0
-  for (const end of binding.batchEnds(turn.map(call => mayOverlap(inner, call)))) {
-    const batch = turn.slice(next, end)
+  for (const end of binding.batchEnds(turn.map(call => typeof call !== 'string' && mayOverlap(inner, call)))) {
+    await runBatch(next, end, Math.min(maxConcurrency, end - next), async index => { responses[index] = await runOne(inner, turn[index]!, shared) })
     next = end
-    responses.push(...await runBatch(batch, Math.min(maxConcurrency, batch.length), call => runOne(inner, call, shared)))
   }
   return responses
 }
 
-/** Workers take the calls in order, so that no more than `width` are under way. */
-async function runBatch(batch: readonly ToolCall[], width: number, run: (call: ToolCall) => Promise<ToolResponse>): Promise<ToolResponse[]> {
-  const responses: ToolResponse[] = []
-  let next = 0
+/** A call whose parts are read once; a string says why it is none. */
+function readCall(call: ToolCall): ToolCall | string {
+  try {
+    const { id, name, arguments: args } = call
+    if (typeof id === 'string' && id !== '' && typeof name === 'string') return { id, name, arguments: args }
+  } catch (error) {
+    return `this call cannot be read: ${messageOf(error)}`
+  }
+  return 'a call needs an id and a name, both strings'
+}
+
+/** Workers take the calls of a batch in order, so that no more than `width` are under way. */
+async function runBatch(start: number, end: number, width: number, run: (index: number) => Promise<void>): Promise<void> {
+  let next = start
   const worker = async () => {
-    while (next < batch.length) {
-      const index = next++
-      responses[index] = await run(batch[index]!)
-    }
+    while (next < end) await run(next++)
   }
   await Promise.all(Array.from({ length: width }, worker))
-  return responses
 }
 
 /** Every call of a turn gets a response: also one that is none, and one that comes after the registry was closed. */
-async function runOne(inner: Inner, call: ToolCall, options: ExecuteOptions): Promise<ToolResponse> {
-  const callId = typeof call?.id === 'string' && call.id !== '' ? call.id : undefined
+async function runOne(inner: Inner, call: ToolCall | string, options: ExecuteOptions): Promise<ToolResponse> {
+  if (typeof call === 'string') return refused(call, 'INVALID_OPTIONS', '')
   try {
-    if (callId === undefined || typeof call.name !== 'string') throw invalidOption('a call needs an id and a name, both strings')
-    return await execute(inner, call.name, call.arguments, { ...options, callId })
+    return await execute(inner, call.name, call.arguments, { ...options, callId: call.id })
   } catch (error) {
-    const code = ToolError.isInstance(error) ? error.code : 'EXECUTION_FAILED'
-    return new ToolResponse(messageOf(error), 'error', undefined, { code, callId: callId ?? '', executed: false, external: false })
+    return refused(messageOf(error), ToolError.isInstance(error) ? error.code : 'EXECUTION_FAILED', call.id)
   }
 }
 
+function refused(text: string, code: ErrorCode, callId: string): ToolResponse {
+  return new ToolResponse(text, 'error', undefined, { code, callId, executed: false, external: false })
+}
+
+/** A Standard Schema is not run just to plan: a tool that decides by what it makes of the arguments runs alone. */
 function mayOverlap(inner: Inner, call: ToolCall): boolean {
-  const entry = inner.entries.get(call?.name)
+  const entry = inner.entries.get(call.name)
   if (entry === undefined || !entry.supportsParallel) return false
-  return !mayAsk(inner, call.name, call.arguments, true)
+  const question = readQuestion(inner, entry, call.arguments)
+  return question === 'no' || (typeof question === 'object' && entry.validate === undefined && !asks(entry, question.args))
 }
 
-/**
- * Whether a call would ask a person. `whenRefused` is the answer for a call that would not get that far. A Standard Schema is
- * not run for it: its tool is asked with the arguments as they were sent.
- */
-export function mayAsk(inner: Inner, name: string, args: unknown, whenRefused: boolean): boolean {
+/** Whether a call would ask a person. True where that cannot be told. */
+export function mayAsk(inner: Inner, name: string, args: unknown): boolean {
   const entry = inner.entries.get(name)
-  if (entry === undefined) return whenRefused
-  let text: string
+  if (entry === undefined) return false
+  const question = readQuestion(inner, entry, args)
+  if (typeof question === 'string') return question !== 'no'
   try {
-    text = typeof args === 'string' ? wellFormed(args) : toText(args === undefined ? {} : args)
-  } catch {
-    return whenRefused
-  }
-  const asks = inner.native.wouldAsk(entry.id, text)
-  if (typeof asks === 'string') return whenRefused
-  if (asks !== 2) return asks === 1
-  try {
-    return entry.tool.needsConfirmation(text.trim() === '' ? {} : JSON.parse(text)) !== false
+    const result = entry.validate?.(question.args) ?? { value: question.args }
+    ignore(result)
+    const judged = judgeValidation(result as StandardResult)
+    return !('value' in judged) || asks(entry, judged.value)
   } catch {
     return true
+  }
+}
+
+/** The core's word on whether to ask: no, yes, refused before that, or the tool decides by arguments that are complete. */
+function readQuestion(inner: Inner, entry: Entry, args: unknown): 'no' | 'yes' | 'refused' | { args: unknown } {
+  try {
+    const [word, text] = unwrap(() => inner.native.wouldAsk(entry.id, toText(args))) as ['no' | 'yes' | 'refused' | 'ask', string]
+    return word === 'ask' ? { args: JSON.parse(text) } : word
+  } catch {
+    return 'refused'
   }
 }

@@ -1,11 +1,13 @@
 //! What the gate costs without any host: `cargo bench -p toolbolt-core`.
 
+#![expect(clippy::unwrap_used, reason = "a bench that cannot be set up has failed")]
+
 use divan::Bencher;
 use serde_json::json;
 use std::sync::Arc;
 use toolbolt_core::gate::{Begun, Gate, Limits, ToolRef};
 use toolbolt_core::prompts::PromptRegistry;
-use toolbolt_core::registry::{Body, Definition, Validation};
+use toolbolt_core::registry::{Body, Definition, Entry, Validation};
 use toolbolt_core::response::Status;
 use toolbolt_core::tool::PerCall;
 
@@ -13,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-fn gate(validation: Validation) -> (Gate, u32) {
+fn gate(validation: Validation) -> (Gate, Arc<Entry>) {
     let gate = Gate::new(Arc::new(PromptRegistry::default()), Limits::default(), None, None);
     let row = json!({"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}, "required": ["id"]});
     let definition = Definition {
@@ -30,32 +32,32 @@ fn gate(validation: Validation) -> (Gate, u32) {
         max_text_chars: None,
         body: Body::Host,
     };
-    let id = gate.register(definition, false).unwrap_or_default();
-    (gate, id)
+    let entry = gate.register(definition, false).unwrap();
+    (gate, entry)
 }
 
-fn call(gate: &Gate, id: u32, text: Option<&str>) {
-    if let Ok(Begun::Open(opened)) = gate.begin(ToolRef::Id(id), text, None) {
+fn call(gate: &Gate, entry: &Arc<Entry>, text: Option<&str>) {
+    if let Ok(Begun::Open(opened)) = gate.begin(ToolRef::Entry(entry), text, None) {
         let _ = divan::black_box(gate.finish(opened.ticket, Status::Success, |_| String::new(), 0));
     }
 }
 
 #[divan::bench]
 fn validated_by_the_host(bencher: Bencher) {
-    let (gate, id) = gate(Validation::Host);
-    bencher.bench(|| call(&gate, id, None));
+    let (gate, entry) = gate(Validation::Host);
+    bencher.bench(|| call(&gate, &entry, None));
 }
 
 #[divan::bench]
 fn small_arguments(bencher: Bencher) {
-    let (gate, id) = gate(Validation::Schema);
-    bencher.bench(|| call(&gate, id, Some(r#"{"city":"Oslo, the capital of Norway","days":3}"#)));
+    let (gate, entry) = gate(Validation::Schema);
+    bencher.bench(|| call(&gate, &entry, Some(r#"{"city":"Oslo, the capital of Norway","days":3}"#)));
 }
 
 #[divan::bench]
 fn two_kilobytes(bencher: Bencher) {
-    let (gate, id) = gate(Validation::Schema);
+    let (gate, entry) = gate(Validation::Schema);
     let rows: Vec<_> = (0..26).map(|row| json!({"id": row, "name": format!("row number {row}"), "tags": ["a", "b", "c"]})).collect();
     let text = json!({ "rows": rows }).to_string();
-    bencher.bench(|| call(&gate, id, Some(&text)));
+    bencher.bench(|| call(&gate, &entry, Some(&text)));
 }

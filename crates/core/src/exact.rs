@@ -7,15 +7,15 @@ pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// Its length in digits: shorter literals need no parsing.
 const SAFE_DIGITS: usize = 15;
 
-/// The first such number of valid JSON text, as written.
+/// The first such number of valid JSON text, as written: also one written with a fraction of zeros or an exponent.
 pub fn first_inexact(text: &str) -> Option<&str> {
-    next_inexact(text, 0).map(|range| &text[range])
+    next_number(text, 0, |literal| is_inexact(literal) || is_rounded(literal)).map(|range| &text[range])
 }
 
 /// The text with each such number as a string that begins with the prefix; `None` where there is none. The prefix is one that
 /// occurs nowhere in the text.
 pub fn mark_inexact(text: &str) -> Option<(String, String)> {
-    first_inexact(text)?;
+    next_inexact(text, 0)?;
     let prefix = (0u64..).map(|attempt| format!("bigint-{attempt}:")).find(|prefix| !text.contains(prefix.as_str()))?;
     let mut marked = String::with_capacity(text.len() + 64);
     let mut rest = 0;
@@ -31,8 +31,13 @@ pub fn mark_inexact(text: &str) -> Option<(String, String)> {
     Some((marked, prefix))
 }
 
-/// Where the next such number is, from a place outside any string. Only ASCII is looked for, so every index is a boundary.
+/// Where the next one is that is written as digits alone, which is how it can be passed on.
 fn next_inexact(text: &str, from: usize) -> Option<Range<usize>> {
+    next_number(text, from, is_inexact)
+}
+
+/// Where the next number of a kind is, from a place outside any string. Only ASCII is looked for, so every index is a boundary.
+fn next_number(text: &str, from: usize, wanted: impl Fn(&str) -> bool) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     while let Some(&byte) = bytes.get(at) {
@@ -40,7 +45,7 @@ fn next_inexact(text: &str, from: usize) -> Option<Range<usize>> {
             b'"' => at = string_end(bytes, at),
             b'-' | b'0'..=b'9' => {
                 let length = bytes[at..].iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')).count();
-                if is_inexact(&text[at..at + length]) {
+                if wanted(&text[at..at + length]) {
                     return Some(at..at + length);
                 }
                 at += length;
@@ -55,6 +60,29 @@ fn is_inexact(literal: &str) -> bool {
     let digits = literal.strip_prefix('-').unwrap_or(literal);
     // Too long to parse is too large as well.
     digits.len() > SAFE_DIGITS && !digits.contains(['.', 'e', 'E']) && digits.parse().map_or(true, |number: u64| number > MAX_SAFE_INTEGER)
+}
+
+/// Whether a number with a fraction or exponent is a whole one that a double rounds. `1e300` is none: its double prints the same.
+fn is_rounded(literal: &str) -> bool {
+    let digits = literal.strip_prefix('-').unwrap_or(literal);
+    if digits.len() <= SAFE_DIGITS {
+        return false;
+    }
+    let Some((written, exponent)) = significant(digits) else { return false };
+    let whole = exponent >= i64::try_from(written.len()).unwrap_or(i64::MAX);
+    let double = digits.parse::<f64>().ok().map(|number| format!("{number:e}"));
+    whole && written.len() > SAFE_DIGITS && double.as_deref().and_then(significant) != Some((written, exponent))
+}
+
+/// The significant digits of a number, and how many digits its whole part has.
+fn significant(literal: &str) -> Option<(String, i64)> {
+    let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let leading = all.len() - all.trim_start_matches('0').len();
+    let exponent =
+        exponent.parse::<i64>().ok()?.checked_add(i64::try_from(whole.len()).ok()?)?.checked_sub(i64::try_from(leading).ok()?)?;
+    Some((all.trim_matches('0').to_owned(), exponent))
 }
 
 /// The index after the string that opens at `start`.
@@ -81,7 +109,10 @@ mod tests {
             ("{\"n\":9007199254740992}", Some("9007199254740992")),
             ("[-9007199254740993]", Some("-9007199254740993")),
             ("{\"s\":\"9007199254740993 \\\" 9007199254740993\"}", None),
-            ("[1e300, 12345678901234567.5]", None),
+            ("[1e300, 12345678901234567.5, 0.12345678901234567, 1.7976931348623157e308, 1e21, 123456789012345680000.0]", None),
+            ("[9007199254740993.0]", Some("9007199254740993.0")),
+            ("[90071992547409931e0]", Some("90071992547409931e0")),
+            ("[0.0009007199254740993e19]", Some("0.0009007199254740993e19")),
             ("[18446744073709551616]", Some("18446744073709551616")),
         ] {
             assert_eq!(first_inexact(text), found, "{text}");

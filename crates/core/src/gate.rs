@@ -5,6 +5,7 @@
 
 mod calls;
 mod finish;
+mod read;
 mod refuse;
 
 pub use calls::Ticket;
@@ -13,11 +14,10 @@ pub use finish::{Finished, Outcome, Verdict};
 use crate::confirm::{self, Rejection};
 use crate::error::{ErrorCode, ToolError};
 use crate::event::{Event, EventKind, Recorder};
-use crate::exact;
-use crate::permission::Permissions;
+use crate::permission::{Denial, Permissions};
 use crate::prompts::PromptRegistry;
 use crate::registry::{Body, Entry, Registry};
-use crate::schema::{self, arguments, violation::Violation};
+use crate::schema::violation::{self, Violation};
 use crate::tool::{Arguments, PerCall};
 use calls::{Call, Calls, Stage};
 use parking_lot::{Mutex, RwLock};
@@ -66,8 +66,8 @@ struct NotAdmitted {
 pub enum ToolRef<'a> {
     /// By name, as a model does.
     Name(&'a str),
-    /// By the id that `register` gave.
-    Id(u32),
+    /// By the entry that `register` gave, which spares the look-up.
+    Entry(&'a Arc<Entry>),
 }
 
 /// A person's answer, or what came instead of one.
@@ -87,6 +87,12 @@ pub enum Answer {
 struct Table {
     registry: Registry,
     permissions: Option<Arc<Permissions>>,
+}
+
+impl Table {
+    fn denial(&self, entry: &Entry) -> Option<Denial> {
+        self.permissions.as_ref()?.denial(&entry.definition.name, Some(&entry.definition.origin))
+    }
 }
 
 /// A registry with everything that stands between a call and a tool.
@@ -128,13 +134,16 @@ impl Gate {
         read(&self.table.read().registry)
     }
 
-    /// Adds a tool and returns its id.
+    /// Adds a tool and returns its entry.
     ///
     /// # Errors
     /// As [`Registry::register`], and `CLOSED`.
-    pub fn register(&self, definition: crate::registry::Definition, overwrite: bool) -> Result<u32, ToolError> {
+    pub fn register(&self, definition: crate::registry::Definition, overwrite: bool) -> Result<Arc<Entry>, ToolError> {
         self.check_open()?;
-        self.table.write().registry.register(definition, overwrite)
+        let mut table = self.table.write();
+        let entry = table.registry.register(definition, overwrite)?;
+        entry.admit(table.denial(&entry).is_none());
+        Ok(entry)
     }
 
     /// Removes a tool; calls that run it go on. Returns whether there was one.
@@ -144,7 +153,11 @@ impl Gate {
 
     /// Replaces the permissions, for every call that begins from now on.
     pub fn set_permissions(&self, permissions: Option<Arc<Permissions>>) {
-        self.table.write().permissions = permissions;
+        let mut table = self.table.write();
+        table.permissions = permissions;
+        for entry in table.registry.entries() {
+            entry.admit(table.denial(entry).is_none());
+        }
     }
 
     /// The permissions in force.
@@ -152,13 +165,9 @@ impl Gate {
         self.table.read().permissions.clone()
     }
 
-    /// Whether the permissions let a tool be called, and so be shown.
+    /// Whether a tool is registered and the permissions let it be called, and so be shown.
     pub fn permits(&self, entry: &Entry) -> bool {
-        self.table
-            .read()
-            .permissions
-            .as_ref()
-            .is_none_or(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)).is_none())
+        entry.is_admitted()
     }
 
     /// The limit for the body of one call of this tool, unless the call brings its own.
@@ -195,17 +204,18 @@ impl Gate {
             }
         };
         let mut call = Call::new(entry, call_id);
-        let (arguments, arguments_changed) = match self.check(&call.entry, text) {
-            Ok(checked) => checked,
+        let read = match self.read(&call.entry, text) {
+            Ok(read) => read,
             Err(refused) => {
                 self.record(&call, EventKind::Call, None);
                 self.record_end(&call, &refused);
                 return Ok(Begun::Refused(refused));
             }
         };
-        self.record(&call, EventKind::Call, arguments.as_ref().map(|arguments| &arguments.value));
-        let ask = self.ask(&call.entry, arguments.as_ref());
-        call.arguments = arguments;
+        self.record(&call, EventKind::Call, read.as_ref().map(|read| &read.value));
+        let arguments_changed = read.as_ref().is_some_and(|read| read.changed);
+        call.arguments = read.and_then(|read| read.keep(&call.entry));
+        let ask = self.ask(&call.entry, call.arguments.as_deref());
         call.stage = if ask == PerCall::Never { Stage::Running } else { Stage::Asking };
         let ticket = self.calls.lock().insert(call)?;
         Ok(Begun::Open(Opened { ticket, ask, arguments_changed }))
@@ -213,53 +223,30 @@ impl Gate {
 
     /// Steps 1 and 2. A refusal comes with the tool, where there is one.
     fn admit(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, NotAdmitted> {
+        if let ToolRef::Entry(entry) = tool
+            && entry.is_admitted()
+        {
+            return Ok(Arc::clone(entry));
+        }
+        self.look_up(tool)
+    }
+
+    #[cold]
+    fn look_up(&self, tool: ToolRef<'_>) -> Result<Arc<Entry>, NotAdmitted> {
         let table = self.table.read();
-        let found = match tool {
-            ToolRef::Name(name) => table.registry.get(name),
-            ToolRef::Id(id) => table.registry.by_id(id),
+        let name = match tool {
+            ToolRef::Name(name) => name,
+            ToolRef::Entry(entry) => entry.definition.name.as_str(),
         };
-        let Some(entry) = found else {
-            return Err(NotAdmitted { entry: None, refused: self.not_found(&table.registry, table.permissions.as_deref(), tool) });
+        // An entry that was replaced stays what it was: its successor may be another tool.
+        let current = table.registry.get(name).filter(|current| !matches!(tool, ToolRef::Entry(entry) if !Arc::ptr_eq(entry, current)));
+        let Some(entry) = current else {
+            return Err(NotAdmitted { entry: None, refused: self.not_found(&table.registry, name) });
         };
-        let denial =
-            table.permissions.as_ref().and_then(|permissions| permissions.denial(&entry.definition.name, Some(&entry.definition.origin)));
-        match denial {
+        match table.denial(entry) {
             None => Ok(Arc::clone(entry)),
             Some(denial) => Err(NotAdmitted { entry: Some(Arc::clone(entry)), refused: self.denied(entry, &denial) }),
         }
-    }
-
-    /// Step 3, where the core does it.
-    fn check(&self, entry: &Entry, text: Option<&str>) -> Result<(Option<Arguments>, bool), Box<Finished>> {
-        let Some(text) = text else { return Ok((None, false)) };
-        let (arguments, changed) = self.validate(entry, text)?;
-        if matches!(entry.definition.body, Body::Missing) {
-            return Err(self.no_handler(entry));
-        }
-        Ok((Some(arguments), changed))
-    }
-
-    fn validate(&self, entry: &Entry, text: &str) -> Result<(Arguments, bool), Box<Finished>> {
-        let mut value = arguments::parse(text).map_err(|violation| self.invalid_arguments(entry, vec![violation]))?;
-        if !value.is_object() {
-            return Err(self.invalid_arguments(entry, vec![Violation::root("the arguments must be a JSON object")]));
-        }
-        if !matches!(entry.definition.body, Body::Native(_))
-            && let Some(literal) = exact::first_inexact(text)
-        {
-            let shown: String = literal.chars().take(40).collect();
-            let message = format!("the whole number {shown} is beyond 2^53 - 1 and would be rounded; send it as a string");
-            return Err(self.invalid_arguments(entry, vec![Violation::root(message)]));
-        }
-        let changed = entry.fills_defaults && schema::fill_defaults(&entry.definition.input_schema, &mut value);
-        if let Some(validator) = &entry.validator {
-            let violations = validator.violations(&value);
-            if !violations.is_empty() {
-                return Err(self.invalid_arguments(entry, violations));
-            }
-        }
-        let text = if changed { Arc::from(value.to_string()) } else { Arc::from(if text.trim_ascii().is_empty() { "{}" } else { text }) };
-        Ok((Arguments { text, value }, changed))
     }
 
     /// Native tools answer for themselves; host tools are asked by the host.
@@ -271,14 +258,17 @@ impl Gate {
         }
     }
 
-    /// Whether a call of this tool would ask a person, as far as the gate can tell without running anything.
+    /// Whether a call of this tool would ask a person, as far as the gate can tell without running anything, and the arguments that
+    /// a tool of the host would decide by.
     ///
     /// # Errors
     /// The response that the call would get instead.
-    pub fn would_ask(&self, tool: ToolRef<'_>, text: Option<&str>) -> Result<PerCall, Box<Finished>> {
+    pub fn would_ask(&self, tool: ToolRef<'_>, text: &str) -> Result<(PerCall, String), Box<Finished>> {
         let entry = self.admit(tool).map_err(|not_admitted| not_admitted.refused)?;
-        let (arguments, _) = self.check(&entry, text)?;
-        Ok(self.ask(&entry, arguments.as_ref()))
+        let Some(read) = self.read(&entry, Some(text))? else { return Ok((entry.definition.confirmation, String::new())) };
+        let shown = if read.changed { read.value.to_string() } else { read.text.to_owned() };
+        let kept = read.keep(&entry);
+        Ok((self.ask(&entry, kept.as_deref()), shown))
     }
 
     /// The tool of a call, as it was when the call began.
@@ -289,14 +279,17 @@ impl Gate {
         Ok(Arc::clone(&self.calls.lock().get(ticket)?.entry))
     }
 
-    /// The validated arguments of a call that is under way.
+    /// The validated arguments of a call that is under way: of a native tool, or where defaults changed them.
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for such a call.
     pub fn arguments(&self, ticket: Ticket) -> Result<Arguments, ToolError> {
         let mut calls = self.calls.lock();
         let call = calls.get(ticket)?;
-        call.arguments.clone().ok_or_else(|| ToolError::new(ErrorCode::InvalidOptions, "the host holds the arguments of this call"))
+        call.arguments
+            .as_deref()
+            .cloned()
+            .ok_or_else(|| ToolError::new(ErrorCode::InvalidOptions, "the host holds the arguments of this call"))
     }
 
     /// What to show the person who decides. `snapshot` is the argument text, where the host checked it.
@@ -317,7 +310,8 @@ impl Gate {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a ticket that does not stand for a call.
-    pub fn invalid(&self, ticket: Ticket, violations: Vec<Violation>) -> Result<Box<Finished>, ToolError> {
+    pub fn invalid(&self, ticket: Ticket, mut violations: Vec<Violation>) -> Result<Box<Finished>, ToolError> {
+        violation::shorten(&mut violations);
         let call = self.calls.lock().take(ticket)?;
         let refused = self.invalid_arguments(&call.entry, violations);
         self.record_end(&call, &refused);

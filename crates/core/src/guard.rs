@@ -6,6 +6,7 @@
 use crate::prompts::PromptRegistry;
 use crate::sanitize::{cut, is_hidden, push_escape, visible};
 use std::hash::{BuildHasher, RandomState};
+use unicode_normalization::char::decompose_compatible;
 
 const NAME: &str = "external-content";
 /// What a look-alike has to spell: the name without what is skipped anyway.
@@ -52,12 +53,25 @@ fn defused(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(character) = rest.next() {
-        match is_opening(character) && spells_name(rest.as_str()) {
+        let after = if is_opening(character) { Some(rest.as_str()) } else { after_entity(character, rest.as_str()) };
+        match after.is_some_and(spells_name) {
             true => push_escape(&mut safe, character),
             false => safe.push(character),
         }
     }
     safe
+}
+
+/// The text after a bracket that is written as in a web page.
+fn after_entity(character: char, rest: &str) -> Option<&str> {
+    const ENTITIES: &[&str] = &["lt", "#60", "#x3c", "#x03c", "#x003c", "#060", "laquo", "lang", "lsaquo"];
+    if character != '&' {
+        return None;
+    }
+    ENTITIES.iter().find_map(|entity| {
+        let found = rest.get(..entity.len())?;
+        found.eq_ignore_ascii_case(entity).then(|| &rest[entity.len()..])
+    })
 }
 
 /// Whether the text after a bracket starts with the delimiters' name. No bracket is ever skipped, so all calls together read every
@@ -98,53 +112,53 @@ const fn is_opening(character: char) -> bool {
             | '\u{2C2}'
             | '\u{1438}'
             | '\u{226A}'
+            | '\u{227A}'
+            | '\u{22D6}'
+            | '\u{2991}'
+            | '\u{2F1}'
     )
 }
 
-/// What a reader passes over between two letters: space, what hides, marks on letters, slashes, bars and dashes.
+/// What a reader passes over between two letters: all that is no letter or digit, what hides, and what only stretches a line.
 fn is_skipped(character: char) -> bool {
-    const SLASHES: &[char] = &['/', '\\', '|', '!', '／', '＼', '⁄', '∕', '⧸', '⧵'];
-    const DASHES: &[char] = &['-', '_', '.', '–', '—', '‐', '‑', '‒', '―', '−', '－', '＿', '﹣', '﹘', '·', '・'];
-    character.is_whitespace()
-        || is_hidden(character)
-        || matches!(character, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}')
-        || SLASHES.contains(&character)
-        || DASHES.contains(&character)
+    !is_opening(character) && (!character.is_alphanumeric() || is_hidden(character) || character == '\u{640}')
 }
 
-/// The small Latin letter that a character reads as: full-width, mathematical and circled letters, and the Cyrillic and Greek ones
-/// that look the same.
+/// The small Latin letter that a character reads as: what it is made of by Unicode's own account (full-width, mathematical, circled,
+/// raised, with marks), and those of other scripts that look the same.
 fn folded(character: char) -> Option<char> {
-    let code = u32::from(character);
-    let letter = |offset: u32| char::from_u32(u32::from('a') + offset % 26);
-    match character {
-        'a'..='z' => Some(character),
-        'A'..='Z' => Some(character.to_ascii_lowercase()),
-        'Ａ'..='Ｚ' => letter(code - 0xFF21),
-        'ａ'..='ｚ' => letter(code - 0xFF41),
-        '\u{24B6}'..='\u{24E9}' => letter(code - 0x24B6),
-        '\u{1D400}'..='\u{1D6A3}' => letter(code - 0x1D400),
-        'а' | 'А' | 'α' | 'Α' | 'ɑ' => Some('a'),
-        'с' | 'С' | 'ϲ' => Some('c'),
-        'е' | 'Е' | 'ε' | 'Ε' | 'ё' | 'Ё' | 'ℯ' => Some('e'),
-        'ӏ' | 'Ӏ' | 'І' | 'і' | 'Ι' | '1' | '|' | 'ℓ' => Some('l'),
-        'ո' | 'η' | 'Ν' => Some('n'),
-        'о' | 'О' | 'ο' | 'Ο' | '0' | 'ℴ' => Some('o'),
-        'г' | 'ᴦ' => Some('r'),
-        'т' | 'Т' | 'τ' | 'Τ' => Some('t'),
-        'х' | 'Х' | 'χ' | 'Χ' | '×' => Some('x'),
-        _ => accented(character),
+    if character.is_ascii_alphabetic() && character != 'I' {
+        return Some(character.to_ascii_lowercase());
     }
+    look_alike(character).or_else(|| {
+        let mut letter = None;
+        decompose_compatible(character, |part| {
+            if letter.is_none() {
+                letter = if part.is_ascii_alphabetic() { Some(part.to_ascii_lowercase()) } else { look_alike(part) };
+            }
+        });
+        letter
+    })
 }
 
-/// The letter under a mark, for those of the name that Latin-1 has with one.
-const fn accented(character: char) -> Option<char> {
+const fn look_alike(character: char) -> Option<char> {
     match character {
-        'à'..='å' | 'À'..='Å' => Some('a'),
-        'ç' | 'Ç' => Some('c'),
-        'è'..='ë' | 'È'..='Ë' => Some('e'),
-        'ñ' | 'Ñ' => Some('n'),
-        'ò'..='ö' | 'Ò'..='Ö' | 'ø' | 'Ø' => Some('o'),
+        'а' | 'А' | 'α' | 'Α' | 'ɑ' | 'ᴀ' | 'Ꭺ' | 'ꓮ' | '4' | '@' => Some('a'),
+        'с' | 'С' | 'ϲ' | 'ᴄ' | 'Ꮯ' | 'ꓚ' => Some('c'),
+        'е' | 'Е' | 'ε' | 'Ε' | 'ё' | 'Ё' | 'ℯ' | 'ᴇ' | 'ɛ' | 'Ꭼ' | 'ꓰ' | '3' | 'є' | 'Є' | 'ә' | 'ǝ' => Some('e'),
+        'I' | 'ӏ' | 'Ӏ' | 'І' | 'і' | 'Ι' | 'ι' | '1' | '|' | 'ℓ' | 'ʟ' | 'ı' | 'ꓡ' | 'Ꮮ' | 'ł' | 'Ł' => Some('l'),
+        'ո' | 'η' | 'Ν' | 'ɴ' | 'ꓠ' | 'п' | 'П' => Some('n'),
+        'о' | 'О' | 'ο' | 'Ο' | '0' | 'ℴ' | 'ᴏ' | 'ꓳ' | 'ø' | 'Ø' | 'σ' | 'օ' => Some('o'),
+        'г' | 'ᴦ' | 'ʀ' | 'ɾ' | 'Ꭱ' | 'ꓣ' => Some('r'),
+        'т' | 'Т' | 'τ' | 'Τ' | 'ᴛ' | 'Ꭲ' | 'ꓔ' | '7' | 'ŧ' | '†' => Some('t'),
+        'х' | 'Х' | 'χ' | 'Χ' | '×' | 'ꓫ' | '✕' | '✖' => Some('x'),
+        // Negative squared and negative circled letters, which Unicode does not take apart.
+        '\u{1F150}'..='\u{1F169}' => letter_at(character as u32 - 0x1F150),
+        '\u{1F170}'..='\u{1F189}' => letter_at(character as u32 - 0x1F170),
         _ => None,
     }
+}
+
+const fn letter_at(place: u32) -> Option<char> {
+    char::from_u32('a' as u32 + place)
 }

@@ -287,7 +287,7 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
     // The system's answer does not tell a missing folder from a missing program.
     let message = match &options.cwd {
         Some(cwd) if !Path::new(cwd).is_dir() => {
-            format!("`{program}` cannot be started: the working folder {cwd:?} does not exist. Create it or correct it.")
+            format!("`{program}` cannot be started: the working folder {cwd:?} is no folder. Create it or correct it.")
         }
         _ => match error.kind() {
             io::ErrorKind::NotFound => {

@@ -1,14 +1,14 @@
-//! The table of tools: by name in order of registration, by id for the fast path.
+//! The table of tools, by name in order of registration.
 
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
 use crate::schema::{self, Trust, Validator};
 use crate::tool::{NativeTool, PerCall};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Characters of text that a tool may give to the model, unless it or the registry says otherwise.
@@ -78,16 +78,16 @@ pub struct Definition {
 /// A registered tool.
 #[derive(Debug)]
 pub struct Entry {
-    /// Unique within the registry, never used again.
-    pub id: u32,
     /// What was registered.
     pub definition: Definition,
     pub(crate) validator: Option<Validator>,
     pub(crate) fills_defaults: bool,
+    /// Registered and permitted: a call may begin without looking anything up. Kept by whoever changes either.
+    admitted: AtomicBool,
 }
 
 impl Entry {
-    fn new(id: u32, mut definition: Definition) -> Result<Self, ToolError> {
+    fn new(mut definition: Definition) -> Result<Self, ToolError> {
         name::check(&definition.name)?;
         if definition.origin.is_empty() {
             return Err(ToolError::new(ErrorCode::InvalidOptions, format!("tool '{}' needs an origin that is not empty", definition.name)));
@@ -103,7 +103,17 @@ impl Entry {
             Validation::Host => None,
         };
         let fills_defaults = definition.fill_defaults && schema::has_defaults(&definition.input_schema);
-        Ok(Self { id, validator, fills_defaults, definition })
+        Ok(Self { validator, fills_defaults, admitted: AtomicBool::new(false), definition })
+    }
+
+    /// Whether the tool is registered and permitted.
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.admitted.load(Ordering::Acquire)
+    }
+
+    /// Notes whether the permissions let it be called.
+    pub(crate) fn admit(&self, permitted: bool) {
+        self.admitted.store(permitted, Ordering::Release);
     }
 
     /// The limit for the text of one result, in characters.
@@ -125,44 +135,34 @@ impl Entry {
 #[derive(Debug, Default)]
 pub struct Registry {
     by_name: IndexMap<String, Arc<Entry>>,
-    by_id: FxHashMap<u32, Arc<Entry>>,
-    next_id: u32,
 }
 
 impl Registry {
-    /// Adds a tool and returns its id.
+    /// Adds a tool and returns its entry, which is not admitted yet.
     ///
     /// # Errors
     /// `INVALID_NAME`, `DUPLICATE_NAME` unless `overwrite`, `INVALID_OPTIONS` for a bad schema or origin.
-    pub fn register(&mut self, definition: Definition, overwrite: bool) -> Result<u32, ToolError> {
+    pub fn register(&mut self, definition: Definition, overwrite: bool) -> Result<Arc<Entry>, ToolError> {
         if !overwrite && self.by_name.contains_key(&definition.name) {
             let message = format!("a tool named '{}' is registered already; give it another name or pass overwrite: true", definition.name);
             return Err(ToolError::new(ErrorCode::DuplicateName, message));
         }
-        let id = self.next_id;
-        let entry = Arc::new(Entry::new(id, definition)?);
-        self.next_id += 1;
+        let entry = Arc::new(Entry::new(definition)?);
         if let Some(replaced) = self.by_name.insert(entry.definition.name.clone(), Arc::clone(&entry)) {
-            self.by_id.remove(&replaced.id);
+            replaced.admit(false);
         }
-        self.by_id.insert(id, entry);
-        Ok(id)
+        Ok(entry)
     }
 
     /// Removes a tool; calls that run it go on. Returns whether there was one.
     pub fn unregister(&mut self, name: &str) -> bool {
         // Order matters to what the model sees, so the rest keeps its order.
-        self.by_name.shift_remove(name).is_some_and(|entry| self.by_id.remove(&entry.id).is_some())
+        self.by_name.shift_remove(name).inspect(|entry| entry.admit(false)).is_some()
     }
 
     /// A tool by name.
     pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
         self.by_name.get(name)
-    }
-
-    /// A tool by id.
-    pub fn by_id(&self, id: u32) -> Option<&Arc<Entry>> {
-        self.by_id.get(&id)
     }
 
     /// All tools, in order of registration.

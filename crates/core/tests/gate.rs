@@ -127,7 +127,7 @@ fn arguments_are_checked_and_completed() {
     assert_eq!(gate.arguments(opened.ticket).unwrap().value, json!({"s": "x", "n": 7}));
     let opened = open(&gate, "bare", r#"{ "s": "x" }"#);
     assert!(!opened.arguments_changed);
-    assert_eq!(&*gate.arguments(opened.ticket).unwrap().text, r#"{ "s": "x" }"#);
+    assert!(gate.arguments(opened.ticket).is_err(), "the host has the text");
     for text in ["{}", "[]", "5", "null", "\"s\"", "{", r#"{"s":1}"#, r#"{"s":"x","s":"y"}"#, r#"{"s":"x","n":9007199254740993}"#] {
         assert_eq!(refused(&gate, "t", text), ErrorCode::InvalidArguments, "{text}");
     }

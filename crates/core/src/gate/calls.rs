@@ -5,18 +5,18 @@ use crate::registry::Entry;
 use crate::tool::Arguments;
 use std::sync::Arc;
 
-const INDEX_BITS: u32 = 20;
-const EPOCH_BITS: u32 = 28;
+const EPOCH_BITS: u32 = 20;
 /// Calls that may be under way at once in one gate.
-const MAX_CALLS: usize = 1 << INDEX_BITS;
+const MAX_CALLS: usize = 1 << 20;
 
-/// Stands for one call. Fits 48 bits, so a double holds it exactly with room for flags.
+/// Stands for one call. Fits 40 bits, so a double holds it exactly with room for flags; while few calls are under way it is a
+/// small integer, which hosts pass at less cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u64);
 
 impl Ticket {
     fn new(index: usize, epoch: u32) -> Self {
-        Self(u64::from(epoch) << INDEX_BITS | index as u64)
+        Self((index as u64) << EPOCH_BITS | u64::from(epoch))
     }
 
     /// The ticket as a number for the host.
@@ -30,11 +30,11 @@ impl Ticket {
     }
 
     fn index(self) -> usize {
-        (self.0 & (MAX_CALLS as u64 - 1)) as usize
+        (self.0 >> EPOCH_BITS) as usize
     }
 
     fn epoch(self) -> u64 {
-        self.0 >> INDEX_BITS
+        self.0 & ((1 << EPOCH_BITS) - 1)
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Call {
     /// The tool as it was when the call began: what is registered under the name later does not matter.
     pub(super) entry: Arc<Entry>,
     pub(super) stage: Stage,
-    pub(super) arguments: Option<Arguments>,
+    pub(super) arguments: Option<Box<Arguments>>,
     id: Option<Box<str>>,
 }
 

@@ -4,7 +4,7 @@ use super::{Finished, Gate, ToolRef};
 use crate::confirm::Rejection;
 use crate::error::ErrorCode;
 use crate::event::{Event, EventKind};
-use crate::permission::{Denial, Permissions};
+use crate::permission::Denial;
 use crate::registry::{Entry, Registry};
 use crate::response::{Status, ToolResponse};
 use crate::sanitize;
@@ -17,11 +17,9 @@ const MAX_NAMES_CHARS: usize = 4_000;
 const MAX_UNKNOWN_CHARS: usize = 100;
 
 impl Gate {
-    pub(super) fn not_found(&self, registry: &Registry, permissions: Option<&Permissions>, tool: ToolRef<'_>) -> Box<Finished> {
-        let name = unknown_name(tool);
-        let shown = registry.entries().map(|entry| &entry.definition).filter(|definition| {
-            permissions.is_none_or(|permissions| permissions.denial(&definition.name, Some(&definition.origin)).is_none())
-        });
+    pub(super) fn not_found(&self, registry: &Registry, name: &str) -> Box<Finished> {
+        let name = unknown_name(name);
+        let shown = registry.entries().filter(|entry| entry.is_admitted()).map(|entry| &entry.definition);
         let mut available = String::new();
         for definition in shown {
             if available.len() + definition.name.len() > MAX_NAMES_CHARS {
@@ -43,11 +41,13 @@ impl Gate {
     /// Records a call that was refused before its arguments were looked at.
     pub(super) fn record_refused(&self, tool: ToolRef<'_>, entry: Option<&Entry>, call_id: Option<&str>, refused: &Finished) {
         let Some(recorder) = &self.recorder else { return };
-        let unknown = unknown_name(tool);
-        let (name, origin) =
-            entry.map_or((unknown.as_str(), None), |entry| (entry.definition.name.as_str(), Some(entry.definition.origin.as_str())));
+        let name = match tool {
+            ToolRef::Name(name) => unknown_name(name),
+            ToolRef::Entry(entry) => entry.definition.name.clone(),
+        };
+        let origin = entry.map(|entry| entry.definition.origin.as_str());
         for kind in [EventKind::Call, EventKind::Denied, EventKind::Finished] {
-            let event = Event::new(kind, call_id.unwrap_or_default(), name, origin);
+            let event = Event::new(kind, call_id.unwrap_or_default(), &name, origin);
             recorder.record(if kind == EventKind::Call { event } else { event.ended(Status::Error, refused.response.code) });
         }
     }
@@ -103,9 +103,6 @@ impl Gate {
 }
 
 /// A name that nobody registered may be anything: it is shortened and shown with its invisible characters.
-fn unknown_name(tool: ToolRef<'_>) -> String {
-    match tool {
-        ToolRef::Name(name) => sanitize::visible(sanitize::cut(name, MAX_UNKNOWN_CHARS).unwrap_or(name)),
-        ToolRef::Id(id) => format!("#{id}"),
-    }
+fn unknown_name(name: &str) -> String {
+    sanitize::visible(sanitize::cut(name, MAX_UNKNOWN_CHARS).unwrap_or(name))
 }

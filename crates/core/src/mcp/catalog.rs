@@ -34,6 +34,8 @@ pub struct Listing {
     pub skipped: Vec<Skipped>,
     /// What else was odd about the listing.
     pub warnings: Vec<String>,
+    /// How many were left out beside those in `skipped`.
+    pub unlisted: usize,
 }
 
 /// A definition that was left out.
@@ -112,6 +114,9 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
             break;
         }
     }
+    if listing.unlisted > 0 {
+        listing.warnings.push(format!("{} more definitions were left out.", listing.unlisted));
+    }
     listing.tools = name_all(client, taken);
     Ok(listing)
 }
@@ -131,7 +136,7 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
         match parsed {
             Ok(tool) => taken.push(tool),
             Err((remote_name, reason)) if listing.skipped.len() < MAX_SKIPPED => listing.skipped.push(Skipped { remote_name, reason }),
-            Err(_) => {}
+            Err(_) => listing.unlisted += 1,
         }
     }
     match page.next_cursor {

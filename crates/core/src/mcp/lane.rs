@@ -6,6 +6,7 @@ use super::connection::{Connection, Failure};
 use super::frame::Envelope;
 use super::outbox::Refused;
 use super::text::{json_string, quoted};
+use crate::redact::redact_text;
 use crate::sanitize::clean_text;
 use crate::tool::Progress;
 use parking_lot::Mutex;
@@ -50,7 +51,7 @@ impl Reply {
             let text = parts.as_ref().and_then(|parts| parts.message).and_then(json_string);
             #[expect(clippy::cast_possible_truncation, reason = "a code that is no small whole number means nothing")]
             let code = parts.map_or(0, |parts| parts.code as i64);
-            return Self::Error { code, message: clean_text(text.as_deref().unwrap_or("no reason given"), MESSAGE_CHARS) };
+            return Self::Error { code, message: redact_text(&clean_text(text.as_deref().unwrap_or("no reason given"), MESSAGE_CHARS)) };
         }
         Self::Result(message.result.map(ToOwned::to_owned).unwrap_or_default())
     }

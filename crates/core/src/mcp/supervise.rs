@@ -87,7 +87,7 @@ pub(super) async fn supervise(
 
 fn fail_too_large(connection: &Connection, cap: usize) {
     let message = format!(
-        "The connection to MCP server `{}` was closed: frame too large. One message was longer than {cap} bytes. Raise maxFrameBytes if the server is meant to send that much.",
+        "The connection to MCP server `{}` was closed: frame too large. One message was longer than {cap} bytes.",
         connection.namespace
     );
     connection.fail(ErrorCode::ConnectionFailed, message);

@@ -1,6 +1,7 @@
 //! Input schemas: what a call's arguments must look like, checked against text that is read once and strictly.
 
 pub mod arguments;
+mod cost;
 mod defaults;
 pub mod parameter;
 mod validator;

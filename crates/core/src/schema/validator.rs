@@ -1,5 +1,6 @@
 //! A compiled schema.
 
+use super::cost::{self, Cost};
 use super::violation::{self, Violation};
 use crate::error::{ErrorCode, ToolError};
 use jsonschema::PatternOptions;
@@ -12,6 +13,9 @@ const BACKTRACK_LIMIT: usize = 100_000;
 /// Bytes that the compiled form of one linear-time pattern may take.
 const PATTERN_SIZE_LIMIT: usize = 1 << 20;
 
+/// Violations that are looked for.
+const MAX_COUNTED: usize = 1_000;
+
 /// Who wrote a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -23,7 +27,10 @@ pub enum Trust {
 
 /// A compiled JSON Schema: 2020-12, or the draft that `$schema` names. Never fetches a reference.
 #[derive(Debug)]
-pub struct Validator(jsonschema::Validator);
+pub struct Validator {
+    compiled: jsonschema::Validator,
+    cost: Cost,
+}
 
 impl Validator {
     /// Compiles a schema.
@@ -31,28 +38,40 @@ impl Validator {
     /// # Errors
     /// `INVALID_OPTIONS`, saying which part of the schema is wrong.
     pub fn compile(schema: &Value, trust: Trust) -> Result<Self, ToolError> {
+        let cost = cost::measure(schema).map_err(|problem| {
+            ToolError::new(ErrorCode::InvalidOptions, format!("the input schema cannot be used: {problem}; make it simpler"))
+        })?;
         let options = jsonschema::options().offline();
         let options = match trust {
             Trust::Own => options.with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT)),
             Trust::Remote => options.with_pattern_options(PatternOptions::regex().size_limit(PATTERN_SIZE_LIMIT)),
         };
-        options.build(schema).map(Self).map_err(|error| {
+        options.build(schema).map(|compiled| Self { compiled, cost }).map_err(|error| {
             let place = error.instance_path().to_string();
             let message = format!("the input schema is not valid at '{place}': {}", shorten(error.to_string()));
             ToolError::new(ErrorCode::InvalidOptions, message)
         })
     }
 
-    /// Everything that is wrong with a value, sorted by path; empty when it fits.
+    /// What is wrong with a value, sorted by path; empty when it fits. Of a value that is nested deeper than the schema can be
+    /// used on, or than faults can be found in, it says only that.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        if self.0.is_valid(value) {
+        let Cost { max_depth, max_reported_depth } = self.cost;
+        let deeper = |limit: Option<usize>| limit.filter(|limit| cost::depth(value) > *limit);
+        if let Some(limit) = deeper(max_depth) {
+            return vec![Violation::root(format!("the arguments are nested deeper than the {limit} levels that this schema allows"))];
+        }
+        if self.compiled.is_valid(value) {
             return Vec::new();
+        }
+        if let Some(limit) = deeper(max_reported_depth) {
+            return vec![Violation::root(format!("the arguments do not fit the schema; deeper than {limit} levels it is not said where"))];
         }
         let describe = |error: jsonschema::ValidationError<'_>| Violation {
             path: error.instance_path().to_string(),
             message: shorten(error.masked().to_string()),
         };
-        let mut found: Vec<Violation> = self.0.iter_errors(value).map(describe).collect();
+        let mut found: Vec<Violation> = self.compiled.iter_errors(value).take(MAX_COUNTED).map(describe).collect();
         violation::sort(&mut found);
         found
     }

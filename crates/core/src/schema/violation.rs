@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 
 /// More violations than this are counted, not listed.
 pub const MAX_LISTED: usize = 50;
+/// Longest path and sentence of one violation, in characters.
+const MAX_CHARS: usize = 300;
 
 /// One fault: where, as a JSON pointer (RFC 6901, empty for the root), and what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,18 @@ impl Violation {
     /// A fault of the arguments as a whole.
     pub fn root(message: impl Into<String>) -> Self {
         Self { path: String::new(), message: message.into() }
+    }
+}
+
+/// Makes violations that others wrote as short as ours.
+pub fn shorten(violations: &mut [Violation]) {
+    for violation in violations {
+        for text in [&mut violation.path, &mut violation.message] {
+            if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
     }
 }
 
