@@ -9,5 +9,5 @@ export { ToolResponse } from './dist/response.js'
 export { type CallableOptions, type MethodToolOptions, Tool, type ToolDefinition, type ToolFlags, type ToolSpec, tool, toolsOf } from './dist/tool.js'
 export type {
   ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool,
-  Progress, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,
+  Progress, ResultObject, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,
 } from './dist/types.js'

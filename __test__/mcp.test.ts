@@ -102,6 +102,19 @@ describe('server-everything', () => {
   })
 })
 
+test('a result that is nested too deep loses its data, not its text', { timeout: 60_000 }, async () => {
+  await using client = await MCPClient.connect({ namespace: 'far', command: process.execPath, args: [fixture('hostile-server.mjs')], requiresConfirmation: false })
+  const registry = new ToolRegistry()
+  registry.registerAll(await client.loadTools())
+  const response = await registry.execute('far_deep', {})
+  assert.deepEqual([response.status, response.text, response.data], ['partial', 'deep', { truncated: true }])
+  assert.equal(JSON.parse(JSON.stringify(response)).text, 'deep')
+  const direct = await client.callTool('echo', {}, { onProgress: () => { throw new Error('listener') } })
+  assert.equal(direct.text, 'ok')
+  assert.equal((await client.callTool('echo', { n: Number.NaN })).code, 'INVALID_ARGUMENTS')
+  await assert.rejects(client.callTool(null as never, {}), (error: unknown) => ToolError.isInstance(error))
+})
+
 describe('connecting and closing', () => {
   test('what cannot be connected says why', { timeout: 60_000 }, async () => {
     const rejects = async (options: any, code: string, words: RegExp) => {

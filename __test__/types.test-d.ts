@@ -137,3 +137,17 @@ declare const client: MCPClient
 same<ReturnType<MCPClient['close']>, Promise<void>>(true)
 
 export { NoRun, abstract, client, itself, lifetime, nameless, narrow, none, turn, unknownCode, wrongType }
+
+// Results of an app's own types; what has no JSON form is none.
+interface Row { id: number; name: string }
+class Account { constructor(readonly id: number) {} }
+tool({ name: 'a', description: 'a', inputSchema: [], run: async (): Promise<Row> => ({ id: 1, name: 'x' }) })
+tool({ name: 'a', description: 'a', inputSchema: [], run: (): Row[] => [] })
+tool({ name: 'a', description: 'a', inputSchema: [], run: () => new Account(1) })
+// @ts-expect-error: a map is no result
+tool({ name: 'a', description: 'a', inputSchema: [], run: () => new Map<string, string>() })
+
+// An option that may be absent may be undefined.
+const maybe = undefined as AbortSignal | undefined
+new ToolRegistry({ confirm: undefined, timeoutMs: undefined, onEvent: event => { void event.type } })
+void new ToolRegistry().execute('a', {}, { signal: maybe, callId: undefined })

@@ -44,7 +44,7 @@ export class Call implements ToolContext {
   constructor(inner: Inner, options: ExecuteOptions | undefined) {
     this.#inner = inner
     this.#options = options
-    this.callId = options?.callId ?? `call_${(++callsMade).toString(36)}`
+    this.callId = options?.callId ?? `call_${++callsMade}`
   }
 
   get origin(): string { return this.#entry.origin }

@@ -15,18 +15,18 @@ export interface MCPClientOptions {
   /** The program to start, found in PATH. No shell is involved. */
   command: string
   /** Its arguments. Default: none. */
-  args?: readonly string[]
+  args?: readonly string[] | undefined
   /**
    * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
    * process's environment. Values never appear in errors.
    */
-  env?: Record<string, string>
+  env?: Record<string, string> | undefined
   /** Its working folder. Default: this process's. */
-  cwd?: string
+  cwd?: string | undefined
   /** Whether calls of its tools need a yes. Default: true. */
-  requiresConfirmation?: boolean
+  requiresConfirmation?: boolean | undefined
   /** Characters kept of each description. Default: 4,096. */
-  maxDescChars?: number
+  maxDescChars?: number | undefined
   /**
    * Limit in milliseconds for start and handshake together, and for each request; progress of a call restarts it, up to ten times.
    * `null` for none. Default: 30,000.

@@ -9,13 +9,13 @@ const LISTS = ['allow', 'deny', 'allowOrigins', 'denyOrigins'] as const
 /** Lists by name and by origin. `null` and `undefined` mean that a list is not set; `[]` as an allow list denies everything. */
 export interface PermissionOptions {
   /** Names that may be called. */
-  allow?: readonly string[] | null
+  allow?: readonly string[] | null | undefined
   /** Names that may never be called. */
-  deny?: readonly string[] | null
+  deny?: readonly string[] | null | undefined
   /** Origins whose tools may be called. */
-  allowOrigins?: readonly string[] | null
+  allowOrigins?: readonly string[] | null | undefined
   /** Origins whose tools may never be called. */
-  denyOrigins?: readonly string[] | null
+  denyOrigins?: readonly string[] | null | undefined
   /** The words of `denialReason`. Default: English. */
   prompts?: PromptRegistry
 }

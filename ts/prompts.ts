@@ -17,17 +17,17 @@ export class PromptRegistry {
    * @throws ToolError `INVALID_OPTIONS` for another language.
    */
   static load(language: 'en' | 'zh'): PromptRegistry {
-    return wrap(unwrap(() => binding.NativePrompts.load(language)))
+    return wrap(unwrap(() => binding.NativePrompts.load(keyOf(language))))
   }
 
   /** The template behind a key. @throws PromptError for an unknown key. */
   get(key: string): string {
-    return unwrap(() => nativePrompts(this).get(key), PromptError)
+    return unwrap(() => nativePrompts(this).get(keyOf(key)), PromptError)
   }
 
   /** The variables that every text of a key must keep. @throws PromptError for an unknown key. */
   variables(key: string): string[] {
-    return unwrap(() => nativePrompts(this).variables(key), PromptError)
+    return unwrap(() => nativePrompts(this).variables(keyOf(key)), PromptError)
   }
 
   /**
@@ -35,8 +35,9 @@ export class PromptRegistry {
    * @throws PromptError for an unknown key or a missing variable.
    */
   render(key: string, variables: Record<string, unknown> = {}): string {
-    const texts = Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))])
-    return unwrap(() => nativePrompts(this).render(key, Object.fromEntries(texts)), PromptError)
+    if (variables === null || typeof variables !== 'object') throw new PromptError('PROMPT_INVALID', 'the variables of a prompt must be an object')
+    const texts = Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : shown(value)])
+    return unwrap(() => nativePrompts(this).render(keyOf(key), Object.fromEntries(texts)), PromptError)
   }
 
   /**
@@ -44,7 +45,7 @@ export class PromptRegistry {
    * @throws PromptError when the key exists. What a text must keep is checked when it is replaced.
    */
   register(key: string, text: string, options: { variables?: readonly string[]; protected?: readonly string[] } = {}): void {
-    unwrap(() => nativePrompts(this).register(key, text, [...(options.variables ?? [])], [...(options.protected ?? [])]), PromptError)
+    unwrap(() => nativePrompts(this).register(keyOf(key), keyOf(text), [...(options.variables ?? [])], [...(options.protected ?? [])]), PromptError)
   }
 
   /**
@@ -65,6 +66,20 @@ export class PromptRegistry {
   keys(): string[] {
     return nativePrompts(this).keys()
   }
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}
+
+/** Keys from outside TypeScript may be anything. */
+function keyOf(value: unknown): string {
+  if (typeof value !== 'string') throw new PromptError('PROMPT_INVALID', 'the key and text of a prompt must be strings')
+  return value
 }
 
 function checked(texts: Record<string, string>): Record<string, string> {

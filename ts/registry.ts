@@ -21,17 +21,17 @@ export type { Registrable, TurnOptions }
 /** Options of a registry. */
 export interface RegistryOptions {
   /** The words of refusals and errors. Default: English. */
-  prompts?: PromptRegistry
+  prompts?: PromptRegistry | undefined
   /** Which tools may be called and seen. Default: all. */
-  permissions?: ToolPermissions | null
+  permissions?: ToolPermissions | null | undefined
   /** Asked before calls that need a yes. Default: nobody, and such calls get `CONFIRMATION_REQUIRED`. */
-  confirm?: ConfirmCallback
+  confirm?: ConfirmCallback | undefined
   /** Limit for the body of one call in milliseconds, `null` for none. Default: 300,000. */
-  timeoutMs?: number | null
+  timeoutMs?: number | null | undefined
   /** Limit for an answer of `confirm` in milliseconds. Default: none. */
-  confirmTimeoutMs?: number | null
+  confirmTimeoutMs?: number | null | undefined
   /** Limit for the text of one result in characters. Default: 100,000, of remote tools 50,000. */
-  maxTextChars?: number
+  maxTextChars?: number | undefined
   /** Receives what happens to each call, in order. What it throws is ignored. */
   onEvent?(event: ToolEvent): void
 }

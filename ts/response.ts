@@ -58,7 +58,7 @@ export class ToolResponse<Data = unknown> {
   get [MARK](): true { return true }
 
   /** @internal Another copy of this package asks this way. */
-  get [EXTERNAL](): boolean { return #external in this && this.#external }
+  get [EXTERNAL](): boolean { return !(#external in this) || this.#external }
 
   /** The text, so that a response can stand in a template literal. */
   toString(): string { return this.text }

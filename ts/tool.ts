@@ -109,15 +109,15 @@ function mayStamp(Class: Function): boolean {
 /** What `tool()`, `registerFunction` and `registerCallable` can say about a tool. */
 export interface ToolFlags {
   /** Whether every call needs a yes. Default: false. */
-  requiresConfirmation?: boolean
+  requiresConfirmation?: boolean | undefined
   /** Whether results are text from outside. Default: false. */
-  externalContent?: boolean
+  externalContent?: boolean | undefined
   /** Whether calls may run beside others of the same turn. Default: false. */
-  supportsParallel?: boolean
+  supportsParallel?: boolean | undefined
   /** Who vouches for the tool. Default: `builtin`. */
-  origin?: string
+  origin?: string | undefined
   /** Limit for the body in milliseconds, `null` for none. Default: the registry's. */
-  timeoutMs?: number | null
+  timeoutMs?: number | null | undefined
   /** Limit for the text of a result in characters. Default: 100,000. */
   maxTextChars?: number
 }
@@ -125,7 +125,7 @@ export interface ToolFlags {
 /** A function of named arguments as a tool. */
 export interface CallableOptions extends ToolFlags {
   /** Default: the function's name. */
-  name?: string
+  name?: string | undefined
   description: string
   inputSchema: InputSchema
 }
@@ -136,7 +136,7 @@ export interface ToolDefinition<S extends InputSchema> extends Omit<ToolFlags, '
   description: string
   inputSchema: S
   /** Whether a call needs a yes: for all calls, or asked with the arguments. Default: false. */
-  requiresConfirmation?: boolean | ((args: InferArgs<S>) => boolean)
+  requiresConfirmation?: (boolean | ((args: InferArgs<S>) => boolean)) | undefined
   run(args: InferArgs<S>, context: ToolContext): ToolResult | Promise<ToolResult>
 }
 
@@ -145,7 +145,7 @@ export interface ToolSpec {
   name: string
   description: string
   /** JSON Schema of the arguments; none by default. */
-  parameters?: JsonSchema
+  parameters?: JsonSchema | undefined
   /** Gets the whole argument object. */
   handler?(args: any): ToolResult | Promise<ToolResult>
 }

@@ -17,11 +17,11 @@ export interface ToolParameter {
   /** Its JSON Schema type. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object'
   /** What it means; empty by default. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** Whether a call must give it. Default: true. */
-  readonly required?: boolean
+  readonly required?: boolean | undefined
   /** What an optional parameter is when absent. */
-  readonly default?: JsonValue
+  readonly default?: JsonValue | undefined
   /** The parameter's whole schema, used as it is: then `type`, `description` and `default` add nothing to it. */
   readonly schema?: JsonSchema
 }
@@ -84,7 +84,7 @@ export interface Progress {
   /** Work done so far, growing. */
   readonly progress: number
   /** All work, if known. */
-  readonly total?: number
+  readonly total?: number | undefined
   /** What is being done. */
   readonly message?: string
 }
@@ -105,9 +105,12 @@ export interface ToolContext {
 
 /**
  * What a tool's body may give back. `undefined` and `null` become empty text; a string its text; any other JSON value its JSON
- * as text, and itself as data. Everything else (functions, symbols, BigInts, cycles) ends the call with `EXECUTION_FAILED`.
+ * as text, and a copy of itself as data. Everything else (functions, symbols, BigInts, cycles, maps, iterators) ends the call with `EXECUTION_FAILED`.
  */
-export type ToolResult = string | number | boolean | null | void | ToolResponse<any> | readonly unknown[] | { readonly [key: string]: unknown }
+export type ToolResult = string | number | boolean | null | void | ToolResponse<any> | readonly unknown[] | ResultObject
+
+/** An object of any type, but for functions, maps, sets and iterators, which have no JSON form. */
+export type ResultObject = object & { readonly bind?: never; readonly [Symbol.iterator]?: never }
 
 /** What is asked before a call that needs a yes. */
 export interface ConfirmRequest {
@@ -150,17 +153,17 @@ export type ToolStatus = 'success' | 'partial' | 'error'
 /** Options of one call. */
 export interface ExecuteOptions {
   /** Identifies the call in events and the response. Default: a number that is unique in this process. */
-  callId?: string
+  callId?: string | undefined
   /** Asked instead of the registry's callback. */
-  confirm?: ConfirmCallback
+  confirm?: ConfirmCallback | undefined
   /** Cancels the call: the response has the code `CANCELLED`. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Limit for the body in milliseconds, instead of the tool's and the registry's; `null` for none. Confirmation does not count. */
-  timeoutMs?: number | null
+  timeoutMs?: number | null | undefined
   /** Limit for the answer of `confirm` in milliseconds, instead of the registry's; `null` for none. */
-  confirmTimeoutMs?: number | null
+  confirmTimeoutMs?: number | null | undefined
   /** Handed to the body as `context.state`. */
-  state?: unknown
+  state?: unknown | undefined
   /** Receives the body's progress, in order and before the result. What it throws is ignored. */
   onProgress?(update: Progress): void
 }

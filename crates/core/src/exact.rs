@@ -1,4 +1,4 @@
-//! Whole numbers in JSON text that a double would round: found, so that nothing is rounded silently.
+//! What JSON text holds that a host may not: whole numbers that a double would round, and nesting that exhausts a stack.
 
 use std::ops::Range;
 
@@ -83,6 +83,28 @@ fn significant(literal: &str) -> Option<(String, i64)> {
     let exponent =
         exponent.parse::<i64>().ok()?.checked_add(i64::try_from(whole.len()).ok()?)?.checked_sub(i64::try_from(leading).ok()?)?;
     Some((all.trim_matches('0').to_owned(), exponent))
+}
+
+/// Whether valid JSON text nests arrays and objects deeper than a limit.
+pub fn nests_deeper(text: &str, limit: usize) -> bool {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0usize);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(bytes, at);
+                continue;
+            }
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limit {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// The index after the string that opens at `start`.

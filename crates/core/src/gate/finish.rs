@@ -4,6 +4,7 @@ use super::Gate;
 use super::calls::{self, Call, Stage, Ticket};
 use crate::error::{ErrorCode, ToolError};
 use crate::event::{Event, EventKind};
+use crate::exact;
 use crate::redact::redact_text;
 use crate::registry::Entry;
 use crate::response::{Status, ToolResponse};
@@ -14,6 +15,8 @@ use std::time::Duration;
 
 /// Bytes of JSON that a result's data may take: 1 MiB.
 const MAX_DATA_BYTES: usize = 1 << 20;
+/// Levels of nesting that data from Rust or a server may have: more would exhaust the stack of whoever walks it.
+const MAX_DATA_DEPTH: usize = 128;
 /// Characters of a failure's own words that reach the model.
 const MAX_ERROR_CHARS: usize = 2_000;
 
@@ -118,7 +121,11 @@ impl Gate {
     pub fn finish_native(&self, ticket: Ticket, mut response: ToolResponse, external: bool) -> Result<Box<Finished>, ToolError> {
         let call = self.take_running(ticket)?;
         let limit = call.entry.max_text_chars(self.limits.max_text_chars);
-        let data_bytes = response.data.as_ref().map_or(0, |data| data.get().len());
+        // Data that is nested too deep goes like data that is too large.
+        let data_bytes = response.data.as_ref().map_or(0, |data| match exact::nests_deeper(data.get(), MAX_DATA_DEPTH) {
+            true => usize::MAX,
+            false => data.get().len(),
+        });
         if let Verdict::Cut { text, drop_data, status } = self.bound(limit, response.status, &response.text, data_bytes) {
             response.status = status;
             response.text = text.unwrap_or(response.text);
