@@ -51,7 +51,7 @@ test('PERM-03 names match exactly, a pattern character is refused', () => {
 test('PERM-04 the loader stamps the origin, neither the definition nor the app does', { timeout: 60_000 }, async () => {
   await using client = await MCPClient.connect([process.execPath, fixturePath('hostile-server.mjs')], { namespace: 'x' })
   const tools = await client.loadTools()
-  assert.deepEqual(tools.map(t => [t.name, t.origin]), [['x_echo', 'mcp:x'], ['x_huge', 'mcp:x'], ['x_wide', 'mcp:x']])
+  assert.deepEqual(tools.map(t => [t.name, t.origin]), [['x_echo', 'mcp:x'], ['x_huge', 'mcp:x'], ['x_deep', 'mcp:x'], ['x_wide', 'mcp:x']])
   const registry = new ToolRegistry({ permissions: new ToolPermissions({ allowOrigins: ['builtin'] }), confirm: () => true })
   registry.registerAll(tools)
   assert.equal((await registry.execute('x_echo', {})).code, 'PERMISSION_DENIED')
