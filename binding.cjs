@@ -852,3 +852,4 @@ module.exports.sanitizeToolName = nativeBinding.sanitizeToolName
 module.exports.setDispatcher = nativeBinding.setDispatcher
 module.exports.splitCommandLine = nativeBinding.splitCommandLine
 module.exports.takeMcpClient = nativeBinding.takeMcpClient
+module.exports.uniqueToolNames = nativeBinding.uniqueToolNames

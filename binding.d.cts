@@ -29,8 +29,8 @@ export declare class NativeMcpClient {
   diagnostics(): string
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
   listTools(token: number): void
-  /** A tool of this server. */
-  tool(name: string, remoteName: string, description: string, inputSchema: string, requiresConfirmation: boolean): NativeTool
+  /** A tool of this server; description and schema come back cleaned. */
+  tool(tool: McpToolDefinition): NativeTool
   /** Ends the server. */
   close(token: number): void
 }
@@ -175,6 +175,22 @@ export interface McpOptions {
   timeoutMs?: number
 }
 
+/** A tool of a server. */
+export interface McpToolDefinition {
+  /** The name that models see. */
+  name: string
+  /** The server's own name for it. */
+  remoteName: string
+  /** What it does. */
+  description: string
+  /** JSON Schema of its arguments, as JSON. */
+  inputSchema: string
+  /** Whether calls ask. */
+  requiresConfirmation: boolean
+  /** Code points kept of a description; the client's limit when absent. */
+  maxDescChars?: number
+}
+
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 
@@ -227,3 +243,6 @@ export interface ToolDefinition {
   /** Limit for one text in characters. */
   maxTextChars?: number
 }
+
+/** Makes foreign names legal and unique, in order. */
+export declare function uniqueToolNames(names: Array<string>): Array<string>

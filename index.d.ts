@@ -1,7 +1,7 @@
 export { CalculatorTool } from './dist/calculator.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
-export { MCPClient, type MCPClientOptions, MCPTool, type SkippedTool } from './dist/mcp.js'
+export { MCPClient, type MCPClientOptions, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'

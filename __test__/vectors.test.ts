@@ -1,10 +1,11 @@
 // The recorded behaviour of the system whose interface this package follows, row by row. A row where we differ on purpose
 // stands in DIFFERENCES, and its test asserts that it does differ. Names and cleaned texts that only Rust sees are tested there.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { PromptError, PromptRegistry, Tool, ToolPermissions, ToolRegistrationError, ToolRegistry, sanitizeToolName } from 'toolbolt'
+import { after, describe, test } from 'node:test'
+import { MCPClient, MCPTool, PromptError, PromptRegistry, Tool, ToolPermissions, ToolRegistrationError, ToolRegistry, sanitizeToolName } from 'toolbolt'
 import type { ToolCall, ToolEvent, ToolParameter } from 'toolbolt'
-import { bare, coded, ours, paths, sleep, tracingPrompts, vectors, type PromptKey } from './support.ts'
+import { binding } from '../dist/binding.js'
+import { bare, coded, fixturePath, ours, paths, sleep, tracingPrompts, vectors, type PromptKey } from './support.ts'
 
 const DIFFERENCES = [
   { row: 'openai_schema description', reason: 'a boolean default prints as JSON (`false`), not as a Python value (`False`)' },
@@ -261,4 +262,26 @@ describe('sagewai_tool_decorator', () => {
       assert.deepEqual(Object.entries(parameters.properties).map(([name, { type }]) => [name, type]), Object.entries(row.out.parameters.properties).map(([name, { type }]) => [name, type]))
     })
   })
+})
+
+// Cleaning and numbering of foreign names have no public function of their own: the first is what a tool's description goes through.
+describe('sanitize_text', async () => {
+  const client = await MCPClient.connect([process.execPath, fixturePath('hostile-server.mjs')], { namespace: 'x' })
+  after(() => client.close())
+  const stricter: Record<number, string> = { 12: '', 14: '\n\n', 16: 'red', 25: '\ufffdx' }
+  vectors<{ in: string; in_len: number; limit: number; out: string }[]>('sanitize_text').forEach((row, index) => test(`sanitize_text ${index}: ${JSON.stringify(row.in)}`, () => {
+    // Long rows are recorded by their length: NULs, then a few letters.
+    const elided = /\.\.\.\(len (\d+)\)$/.exec(row.in)
+    const tail = elided === null ? '' : row.in_len === 5003 ? 'abc' : 'ab'
+    const text = elided === null ? row.in : '\0'.repeat(row.in_len - tail.length) + tail
+    const cleaned = new MCPTool(client, 't', text, { type: 'object' }, { maxDescChars: row.limit }).description
+    assert.equal(cleaned, stricter[index] ?? row.out)
+    if (index in stricter) assert.notEqual(cleaned, row.out)
+  }))
+})
+
+describe('dedupe', () => {
+  vectors<{ in: string[]; out: string[] }[]>('dedupe').forEach((row, index) => test(`dedupe ${index}: ${row.in.join(' ').slice(0, 40)}`, () => {
+    assert.deepEqual(binding.uniqueToolNames(row.in), row.out)
+  }))
 })

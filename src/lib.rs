@@ -36,6 +36,12 @@ pub fn sanitize_tool_name(name: String) -> String {
     toolbolt_core::name::sanitize(&name)
 }
 
+/// Makes foreign names legal and unique, in order.
+#[napi(catch_unwind)]
+pub fn unique_tool_names(names: Vec<String>) -> Vec<String> {
+    toolbolt_core::name::dedupe(&names)
+}
+
 /// Groups one turn's calls: each inner list holds the end of a batch that follows the one before.
 #[napi(catch_unwind)]
 pub fn batch_ends(overlaps: Vec<bool>) -> Vec<u32> {

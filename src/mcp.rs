@@ -6,7 +6,7 @@ use crate::dispatch;
 use crate::environment;
 use crate::error::{misuse, to_js};
 use crate::tools::NativeTool;
-use crate::values::{duration, parse};
+use crate::values::duration;
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
@@ -35,6 +35,23 @@ pub struct McpOptions {
     pub max_desc_chars: Option<u32>,
     /// Limit for a start and for each request in milliseconds; none when absent.
     pub timeout_ms: Option<f64>,
+}
+
+/// A tool of a server.
+#[napi(object)]
+pub struct McpToolDefinition {
+    /// The name that models see.
+    pub name: String,
+    /// The server's own name for it.
+    pub remote_name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments, as JSON.
+    pub input_schema: String,
+    /// Whether calls ask.
+    pub requires_confirmation: bool,
+    /// Code points kept of a description; the client's limit when absent.
+    pub max_desc_chars: Option<u32>,
 }
 
 /// A connection to one server.
@@ -125,26 +142,15 @@ impl NativeMcpClient {
         })
     }
 
-    /// A tool of this server.
+    /// A tool of this server; description and schema come back cleaned.
     #[napi(catch_unwind)]
-    pub fn tool(
-        &self,
-        name: String,
-        remote_name: String,
-        description: String,
-        input_schema: String,
-        requires_confirmation: bool,
-    ) -> Result<NativeTool> {
-        let tool = McpTool {
-            client: Arc::clone(&self.inner),
-            name,
-            remote_name,
-            description: description.clone(),
-            input_schema: parse(&input_schema)?,
-            definition: RawValue::NULL.to_owned(),
-            origin: format!("mcp:{}", self.inner.options().namespace),
-            requires_confirmation,
-        };
+    pub fn tool(&self, tool: McpToolDefinition) -> Result<NativeTool> {
+        let schema = RawValue::from_string(tool.input_schema).map_err(|error| misuse(&error.to_string()))?;
+        let client = Arc::clone(&self.inner);
+        let limit = tool.max_desc_chars.map_or(client.options().max_desc_chars, |chars| chars as usize);
+        let tool = McpTool::declared(client, tool.name, tool.remote_name, &tool.description, &schema, tool.requires_confirmation, limit)
+            .map_err(to_js)?;
+        let (description, input_schema) = (tool.description.clone(), tool.input_schema.to_string());
         Ok(NativeTool::new(Arc::new(tool), description, input_schema))
     }
 

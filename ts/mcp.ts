@@ -3,7 +3,7 @@ import { type NativeMcpClient, binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkChars, checkExecuteOptions, checkMs, checkName } from './options.js'
+import { checkChars, checkExecuteOptions, checkKeys, checkMs, checkName } from './options.js'
 import type { ToolResponse } from './response.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
@@ -124,20 +124,40 @@ export class MCPClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> { await this.close() }
 }
 
+/** What can be said of an MCP tool that is declared by hand. */
+export interface MCPToolOptions {
+  /** The server's own name for it. Default: the name. */
+  remoteName?: string | undefined
+  /** Whether calls need a yes. Default: true. */
+  requiresConfirmation?: boolean | undefined
+  /** Characters kept of each description. Default: the client's. */
+  maxDescChars?: number | undefined
+}
+
 /** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
 export class MCPTool extends Tool<any> {
   /** The server's own name for it. */
   readonly remoteName: string
   readonly #schema: JsonSchema
 
-  /** Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. */
-  constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: { remoteName?: string; requiresConfirmation?: boolean } = {}) {
-    super(name, description, { origin: `mcp:${client.namespace}` })
-    this.remoteName = options.remoteName ?? name
-    this.requiresConfirmation = options.requiresConfirmation ?? true
+  /**
+   * Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. Description and schema are cleaned of
+   * hidden characters, and each description cut to `maxDescChars` characters, the client's by default.
+   * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas.
+   */
+  constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars'], 'the options of an MCPTool')
+    checkChars(options.maxDescChars, 'maxDescChars')
+    const { remoteName = name, requiresConfirmation = true, maxDescChars } = options
+    const native = unwrap(() => nativeClient(client).tool({
+      name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
+      ...(maxDescChars === undefined ? {} : { maxDescChars }),
+    }))
+    super(name, native.description, { origin: `mcp:${client.namespace}` })
+    this.remoteName = remoteName
+    this.requiresConfirmation = requiresConfirmation
     this.externalContent = true
-    this.#schema = inputSchema
-    const native = unwrap(() => nativeClient(client).tool(name, this.remoteName, description, JSON.stringify(inputSchema), this.requiresConfirmation))
+    this.#schema = JSON.parse(native.inputSchema)
     backWith(this, native, MCPTool)
   }
 

@@ -9,6 +9,8 @@
 //!
 //! On systems other than Unix there are no process groups: the direct child is killed, its descendants are not, and the table stays empty.
 
+#![expect(clippy::disallowed_types, reason = "this is the door")]
+
 #[cfg_attr(not(unix), path = "process/table_other.rs")]
 mod table;
 

@@ -3,7 +3,7 @@
 //! A test named after a field case (`std_05…`) covers it. STD-11, Python's code page on Windows, needs Windows: there the client sets
 //! PYTHONUTF8 and PYTHONIOENCODING, see `ConnectOptions::environment`.
 #![cfg(unix)]
-#![expect(clippy::expect_used, reason = "helpers of tests may give up")]
+#![allow(clippy::expect_used, clippy::disallowed_methods, reason = "helpers of tests may give up, and read the process table")]
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};

@@ -1,7 +1,10 @@
 //! A remote tool as a tool of ours.
 
 use super::client::McpClient;
+use super::schema;
+use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
+use crate::sanitize::clean_text;
 use crate::tool::{Arguments, CallContext, NativeTool};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -27,6 +30,30 @@ pub struct McpTool {
     pub origin: String,
     /// Whether a person is asked before every call.
     pub requires_confirmation: bool,
+}
+
+impl McpTool {
+    /// A tool that is declared by hand rather than listed by the server, held to the same bounds: its description is cleaned and cut to
+    /// `max_desc_chars`, and so is the prose of its schema at every depth.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for a schema out of bounds.
+    pub fn declared(
+        client: Arc<McpClient>,
+        name: String,
+        remote_name: String,
+        description: &str,
+        input_schema: &RawValue,
+        requires_confirmation: bool,
+        max_desc_chars: usize,
+    ) -> Result<Self, ToolError> {
+        let schema = schema::prepare(Some(input_schema), max_desc_chars)
+            .map_err(|problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}")))?;
+        let origin = format!("mcp:{}", client.options().namespace);
+        let description = clean_text(description, max_desc_chars);
+        let definition = input_schema.to_owned();
+        Ok(Self { client, name, remote_name, description, input_schema: schema, definition, origin, requires_confirmation })
+    }
 }
 
 impl NativeTool for McpTool {

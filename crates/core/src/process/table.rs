@@ -4,6 +4,8 @@
 //! An entry goes away once its group cannot hold a process that has to be killed: the leader was collected and the group is empty, or the
 //! whole group was sent SIGKILL and the leader was collected. From then on the id may belong to a stranger and is never signalled.
 
+#![expect(clippy::disallowed_methods, reason = "this is the door")]
+
 use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
