@@ -1,5 +1,12 @@
 //! The calculator against recorded rows, Python itself, and random input.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, clippy::disallowed_types, clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "tests"
+)]
 
 use num_bigint::BigInt;
 use num_integer::Integer;

@@ -3,7 +3,12 @@
 //! A test named after a field case (`std_05…`) covers it. STD-11, Python's code page on Windows, needs Windows: there the client sets
 //! PYTHONUTF8 and PYTHONIOENCODING, see `ConnectOptions::environment`.
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::disallowed_methods, reason = "helpers of tests may give up, and read the process table")]
+#![allow(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "helpers of tests may give up, read the process table and start programs"
+)]
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
