@@ -93,13 +93,13 @@ export class Call implements ToolContext {
     this.#entry = entry
     let fault: string | undefined
     const { onEvent } = this.#inner
-    if (entry.validate !== undefined && onEvent === undefined && typeof args === 'object') this.args = plainCopyOf(args)
-    if (this.args === undefined) {
-      try {
-        this.#text = toText(args)
-      } catch (error) {
-        fault = messageOf(error)
-      }
+    const copied = entry.native === undefined && typeof args === 'object' ? plainCopyOf(args) : undefined
+    try {
+      this.args = copied
+      if (copied === undefined) this.#text = toText(args)
+      else if (entry.validate === undefined || onEvent !== undefined) this.#text = JSON.stringify(copied)
+    } catch (error) {
+      fault = messageOf(error)
     }
     const begun = this.#cross(entry.id, onEvent === undefined ? undefined : this.callId)
     if (typeof begun !== 'number') {
@@ -111,10 +111,14 @@ export class Call implements ToolContext {
     this.#ask = flags & (ASK_ALWAYS | ASK_TOOL)
     if (onEvent !== undefined) this.#deliver()
     if (fault !== undefined) this.#invalid([{ path: '', message: fault }])
-    else if (this.#text !== undefined && entry.native === undefined) {
-      if ((flags & CHANGED) !== 0) this.#text = this.#inner.native.arguments(this.#ticket)
-      this.args = this.#text.trim() === '' ? {} : JSON.parse(this.#text)
-    }
+    else if (entry.native === undefined && (copied === undefined || (flags & CHANGED) !== 0)) this.#readText((flags & CHANGED) !== 0)
+  }
+
+  /** The arguments as the core has read them, with defaults where it filled some in. */
+  #readText(changed: boolean): void {
+    if (changed) this.#text = this.#inner.native.arguments(this.#ticket)
+    const text = this.#text ?? ''
+    this.args = text.trim() === '' ? {} : JSON.parse(text)
   }
 
   /** Gives no more than it has: each argument of a crossing costs. */
