@@ -82,7 +82,7 @@ export declare class NativeRegistry {
   /** Throws once the gate is closed. */
   checkOpen(): void
   /** Begins a call by name, for names that JavaScript does not know. */
-  beginByName(name: string, callId: string): string
+  beginByName(name: string, text: string | undefined | null, callId: string): string
   /**
    * Whether a call would ask a person: `no`, `yes`, `refused` where it would not get that far, or `ask` where the tool decides by
    * the arguments, which come with it as JSON.

@@ -261,3 +261,34 @@ test('wrong types get errors of ours', () => {
   ]
   for (const attempt of attempts) assert.throws(attempt, ours, String(attempt))
 })
+
+describe('what newcomers tried', () => {
+  test('an object of a library that cannot show itself as JSON Schema is refused', () => {
+    class Old { _def = {}; parse() { return 1 } }
+    for (const schema of [new Old(), { _def: {}, parse: () => 1 }, { type: 'object', safeParse: () => 1 }, () => 1]) {
+      assert.throws(() => registryWith(tool({ name: 't', description: 'T', inputSchema: schema as never, run: () => 'x' })), coded('INVALID_OPTIONS'))
+    }
+  })
+  test("the gate's own refusals are not taken for text from outside", async () => {
+    const registry = registryWith(tool({ name: 't', description: 'T', externalContent: true, inputSchema: { type: 'object', required: ['a'] }, run: () => { throw new Error('far away') } }))
+    const refused = await registry.execute('t', {})
+    assert.equal(registry.render(refused), refused.text)
+    const failed = await registry.execute('t', { a: 1 })
+    assert.notEqual(registry.render(failed), failed.text)
+  })
+  test('every call is recorded with its arguments, also one that is refused', async () => {
+    const seen: unknown[] = []
+    const registry = new ToolRegistry({ permissions: new ToolPermissions({ deny: ['denied'] }), onEvent: event => { if (event.type === 'call') seen.push(event.args) } })
+    registry.registerAll([bare('denied', () => 'x'), tool({ name: 't', description: 'T', inputSchema: z.object({ a: z.number().default(1) }), run: () => 'x' }), { name: 'j', description: 'J', parameters: { type: 'object', required: ['a'] }, handler: () => 'x' }])
+    for (const name of ['denied', 'nobody', 't', 'j']) await registry.execute(name, { b: 2, password: 'hunter2' })
+    await registry.execute('t', '[1]')
+    assert.deepEqual(seen, [...Array.from({ length: 4 }, () => ({ b: 2, password: '***' })), undefined])
+  })
+  test("a turn takes OpenAI's calls as they come", async () => {
+    const registry = registryWith(bare('t', ({ n }) => `${n}`))
+    const [response] = await registry.executeAll([{ id: 'call_1', type: 'function', function: { name: 't', arguments: '{"n":3}' } } as never])
+    assert.deepEqual([response!.callId, response!.text], ['call_1', '3'])
+    await assert.rejects(registry.execute('t', {}, { maxConcurrency: 3 } as never), coded('INVALID_OPTIONS'))
+    assert.throws(() => { registry.register(tool({ name: 'x', description: 'X', inputSchema: { type: 'object' } } as never) as never) }, /run/)
+  })
+})

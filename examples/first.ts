@@ -20,7 +20,7 @@ registry.register(tool({
 const tools = registry.toOpenAISchema() // give this to a model; then run what it sends, as it came:
 const good = await registry.execute('delete_note', '{"title":"milk"}')
 const bad = await registry.execute('delete_note', '{"titel":"milk"}')
-console.log(good.text) // deleted 'milk'
+console.log(registry.render(good)) // deleted 'milk': this is what the model gets
 console.log(bad.code, bad.text) // INVALID_ARGUMENTS, and what to correct: bad calls are answered, not thrown
 // README ends
 

@@ -182,8 +182,8 @@ impl NativeRegistry {
 
     /// Begins a call by name, for names that JavaScript does not know.
     #[napi(catch_unwind)]
-    pub fn begin_by_name(&self, name: String, call_id: String) -> Result<String> {
-        match self.gate.begin(ToolRef::Name(&name), None, Some(&call_id)).map_err(to_js)? {
+    pub fn begin_by_name(&self, name: String, text: Option<String>, call_id: String) -> Result<String> {
+        match self.gate.begin(ToolRef::Name(&name), text.as_deref(), Some(&call_id)).map_err(to_js)? {
             Begun::Refused(finished) => ended(&finished),
             Begun::Open(_) => Err(misuse("a registered tool is called by its id")),
         }

@@ -18,10 +18,12 @@ function load(): Binding {
     return require('../binding.cjs')
   } catch (cause) {
     const platform = `${process.platform}-${process.arch}`
+    const missing = cause instanceof Error && /Cannot find (module|native binding)/.test(cause.message)
     throw new Error(
-      `toolbolt has no binary for ${platform} here. Reinstall with optional dependencies (npm install --include=optional toolbolt), `
+      `toolbolt has no binary for ${platform} here. Reinstall with optional dependencies (npm install --include=optional toolbolt, or both archives), `
       + `on the platform that runs it; prebuilt binaries exist for linux-x64 (glibc), elsewhere build from source with: npm run build`,
-      { cause },
+      // What the loader says of a binary that is there but cannot be loaded helps; its list of all that is not there does not.
+      missing ? {} : { cause },
     )
   }
 }

@@ -87,7 +87,8 @@ export class Call implements ToolContext {
   begin(name: string, args: unknown): void {
     const entry = this.#inner.entries.get(name)
     if (entry === undefined) {
-      this.#end(unwrap(() => this.#inner.native.beginByName(name, this.callId)))
+      const text = this.#inner.onEvent === undefined ? null : textOrNull(args)
+      this.#end(unwrap(() => this.#inner.native.beginByName(name.toWellFormed(), text, this.callId)))
       return
     }
     this.#entry = entry
@@ -337,6 +338,15 @@ export function messageOf(error: unknown): string {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   } catch {
     return 'an error that cannot be shown'
+  }
+}
+
+/** The arguments of a call that is only recorded. */
+function textOrNull(args: unknown): string | null {
+  try {
+    return toText(args)
+  } catch {
+    return null
   }
 }
 

@@ -31,7 +31,7 @@ export interface MCPClientOptions {
    * Limit in milliseconds for start and handshake together, and for each request; progress of a call restarts it, up to ten times.
    * `null` for none. Default: 30,000.
    */
-  timeoutMs?: number | null
+  timeoutMs?: number | null | undefined
 }
 
 /** What a server offers that could not be loaded. */

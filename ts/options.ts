@@ -35,11 +35,11 @@ export function checkKeys(options: unknown, known: readonly string[], what: stri
   }
 }
 
-const EXECUTE_OPTIONS = ['callId', 'confirm', 'signal', 'timeoutMs', 'confirmTimeoutMs', 'state', 'onProgress', 'maxConcurrency']
+const EXECUTE_OPTIONS = ['callId', 'confirm', 'signal', 'timeoutMs', 'confirmTimeoutMs', 'state', 'onProgress']
 
 /** @throws ToolError `INVALID_OPTIONS` for a wrong type or an option that does not exist. */
-export function checkExecuteOptions(options: ExecuteOptions): void {
-  checkKeys(options, EXECUTE_OPTIONS, 'the options of a call')
+export function checkExecuteOptions(options: ExecuteOptions, more: readonly string[] = []): void {
+  checkKeys(options, [...EXECUTE_OPTIONS, ...more], 'the options of a call')
   if (options.callId !== undefined && (typeof options.callId !== 'string' || options.callId === '')) throw invalidOption('callId must be a string that is not empty')
   if (options.signal !== undefined && !isSignal(options.signal)) throw invalidOption('signal must be an AbortSignal')
   checkFunction(options.confirm, 'confirm')

@@ -17,7 +17,7 @@ export interface PermissionOptions {
   /** Origins whose tools may never be called. */
   denyOrigins?: readonly string[] | null | undefined
   /** The words of `denialReason`. Default: English. */
-  prompts?: PromptRegistry
+  prompts?: PromptRegistry | undefined
 }
 
 const natives = new WeakMap<ToolPermissions, NativePermissions>()

@@ -18,6 +18,7 @@ export type Registrable = Tool<any, any> | ToolSpec
 /** A tool of anything that can be registered. @throws ToolRegistrationError `INVALID_OPTIONS` for anything else. */
 export function toTool(given: Registrable): Tool {
   if (isTool(given)) return given
+  if (typeof given === 'function') throw new ToolRegistrationError('INVALID_OPTIONS', 'register got a function: tool() without a run function gives a decorator, so add run; plain functions go to registerFunction or registerCallable')
   const spec = given as ToolSpec
   if (spec === null || typeof spec !== 'object' || typeof spec.name !== 'string') {
     throw new ToolRegistrationError('INVALID_OPTIONS', 'register takes a Tool, or an object with name, description, parameters and handler')

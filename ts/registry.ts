@@ -201,7 +201,7 @@ export class ToolRegistry implements AsyncDisposable {
    * @throws ToolError `INVALID_OPTIONS` for a wrong option.
    */
   async executeAll(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResponse[]> {
-    if (options !== undefined) checkExecuteOptions(options)
+    if (options !== undefined) checkExecuteOptions(options, ['maxConcurrency'])
     return executeAll(this.#inner, calls, options)
   }
 

@@ -14,9 +14,9 @@ export interface Stamp {
   readonly external: boolean
 }
 
-/** The result of a tool: text for the model, a status, and data for the program. */
+/** The result of a tool: text, a status, and data for the program. */
 export class ToolResponse<Data = unknown> {
-  /** What the model reads. */
+  /** The text as it came. Give a model `registry.render(response)`, which guards text from outside. */
   readonly text: string
   readonly status: ToolStatus
   /** What the program reads, if anything. */

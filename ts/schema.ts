@@ -34,7 +34,10 @@ export function readSchema(schema: InputSchema): ReadSchema {
   // arktype's types are functions.
   if (schema === null || (typeof schema !== 'object' && typeof schema !== 'function')) throw invalid('an input schema must be a JSON Schema, a list of parameters or a Standard Schema')
   const standard = (schema as { '~standard'?: Standard })['~standard']
-  if (standard === undefined) return { json: stringify(schema as JsonSchema), validate: undefined }
+  if (standard === undefined) {
+    if (!isPlain(schema)) throw invalid('this input schema is an object of a library that cannot show itself as JSON Schema; use zod 4.2 or later, arktype 2.1.28 or later, valibot through toStandardJsonSchema, or a plain JSON Schema')
+    return { json: stringify(schema as JsonSchema), validate: undefined }
+  }
   if (standard.version !== 1 || typeof standard.validate !== 'function') throw invalid('this Standard Schema is not of version 1')
   return { json: stringify(shown(standard)), validate: standard.validate }
 }
@@ -42,6 +45,14 @@ export function readSchema(schema: InputSchema): ReadSchema {
 /** A schema as JSON Schema. */
 export function toJsonSchema(schema: InputSchema): JsonSchema {
   return JSON.parse(readSchema(schema).json)
+}
+
+/** A JSON Schema is plain data: an object of a class would lose what it means, and check nothing. */
+function isPlain(schema: object): boolean {
+  if (typeof schema === 'function') return false
+  const prototype: unknown = Object.getPrototypeOf(schema)
+  const plain = prototype === null || Object.getPrototypeOf(prototype) === null
+  return plain && !Object.values(schema).some(value => typeof value === 'function') && !('_def' in schema)
 }
 
 function fromParameters(parameters: readonly unknown[]): string {

@@ -118,8 +118,8 @@ export interface ToolFlags {
   origin?: string | undefined
   /** Limit for the body in milliseconds, `null` for none. Default: the registry's. */
   timeoutMs?: number | null | undefined
-  /** Limit for the text of a result in characters. Default: 100,000. */
-  maxTextChars?: number
+  /** Limit for the text of a result in characters. Default: the registry's, or 100,000. */
+  maxTextChars?: number | undefined
 }
 
 /** A function of named arguments as a tool. */

@@ -8,12 +8,12 @@ import { execute } from './execute.js'
 import { ignore } from './listener.js'
 import { ToolResponse } from './response.js'
 import type { StandardResult } from './schema.js'
-import type { ExecuteOptions, ToolCall } from './types.js'
+import type { ExecuteOptions, NamedCall, ToolCall } from './types.js'
 
 /** Options of a turn; each call has its own id. */
 export type TurnOptions = Omit<ExecuteOptions, 'callId'> & {
   /** Calls that run at once. Default: 8. */
-  maxConcurrency?: number
+  maxConcurrency?: number | undefined
 }
 
 const DEFAULT_CONCURRENCY = 8
@@ -33,15 +33,18 @@ export async function executeAll(inner: Inner, calls: readonly ToolCall[], optio
   return responses
 }
 
+type FlatCall = NamedCall & { readonly id: string }
+
 /** A call whose parts are read once; a string says why it is none. */
-function readCall(call: ToolCall): ToolCall | string {
+function readCall(call: ToolCall): FlatCall | string {
   try {
-    const { id, name, arguments: args } = call
+    const { id } = call
+    const { name, arguments: args } = 'function' in call ? call.function : call
     if (typeof id === 'string' && id !== '' && typeof name === 'string') return { id, name, arguments: args }
   } catch (error) {
     return `this call cannot be read: ${messageOf(error)}`
   }
-  return 'a call needs an id and a name, both strings'
+  return 'a call needs an id and a name, both strings, beside its arguments'
 }
 
 /** Workers take the calls of a batch in order, so that no more than `width` are under way. */
@@ -54,7 +57,7 @@ async function runBatch(start: number, end: number, width: number, run: (index: 
 }
 
 /** Every call of a turn gets a response: also one that is none, and one that comes after the registry was closed. */
-async function runOne(inner: Inner, call: ToolCall | string, options: ExecuteOptions): Promise<ToolResponse> {
+async function runOne(inner: Inner, call: FlatCall | string, options: ExecuteOptions): Promise<ToolResponse> {
   if (typeof call === 'string') return refused(call, 'INVALID_OPTIONS', '')
   try {
     return await execute(inner, call.name, call.arguments, { ...options, callId: call.id })
@@ -68,7 +71,7 @@ function refused(text: string, code: ErrorCode, callId: string): ToolResponse {
 }
 
 /** A Standard Schema is not run just to plan: a tool that decides by what it makes of the arguments runs alone. */
-function mayOverlap(inner: Inner, call: ToolCall): boolean {
+function mayOverlap(inner: Inner, call: FlatCall): boolean {
   const entry = inner.entries.get(call.name)
   if (entry === undefined || !entry.supportsParallel) return false
   const question = readQuestion(inner, entry, call.arguments)

@@ -23,7 +23,7 @@ export interface ToolParameter {
   /** What an optional parameter is when absent. */
   readonly default?: JsonValue | undefined
   /** The parameter's whole schema, used as it is: then `type`, `description` and `default` add nothing to it. */
-  readonly schema?: JsonSchema
+  readonly schema?: JsonSchema | undefined
 }
 
 /** The parts of Standard Schema that are used. Source: https://standardschema.dev */
@@ -86,7 +86,7 @@ export interface Progress {
   /** All work, if known. */
   readonly total?: number | undefined
   /** What is being done. */
-  readonly message?: string
+  readonly message?: string | undefined
 }
 
 /** What a tool's body gets beside its arguments. */
@@ -118,7 +118,10 @@ export interface ConfirmRequest {
   readonly name: string
   /** Who vouches for the tool. */
   readonly origin: string
-  /** The arguments that will run, as the model sent them: a deeply frozen copy. */
+  /**
+   * The arguments that will run, as the model sent them and with defaults filled in: a deeply frozen copy. What a Standard Schema
+   * makes of them comes after.
+   */
   readonly args: Readonly<Record<string, any>>
   /** The call for a person's eyes: control and invisible characters are shown as `\u{...}`, and a cut says what it hides. */
   readonly preview: string
@@ -141,7 +144,7 @@ export interface ToolEvent {
   readonly origin?: string
   /** When, in milliseconds since 1970-01-01 UTC, with fractions. */
   readonly timeMs: number
-  /** For `call`: the arguments, secrets replaced by `***`. */
+  /** For `call`: the arguments as they were sent, secrets replaced by `***`; absent where they are no JSON object. */
   readonly args?: JsonObject
   readonly status?: ToolStatus
   readonly code?: ErrorCode
@@ -156,7 +159,7 @@ export interface ExecuteOptions {
   callId?: string | undefined
   /** Asked instead of the registry's callback. */
   confirm?: ConfirmCallback | undefined
-  /** Cancels the call: the response has the code `CANCELLED`. */
+  /** Cancels the call: the response has the code `CANCELLED`; while somebody is asked, `CONFIRMATION_REJECTED`. */
   signal?: AbortSignal | undefined
   /** Limit for the body in milliseconds, instead of the tool's and the registry's; `null` for none. Confirmation does not count. */
   timeoutMs?: number | null | undefined
@@ -171,13 +174,15 @@ export interface ExecuteOptions {
 /** Options of a call that may not wait. */
 export type ExecuteSyncOptions = Omit<ExecuteOptions, 'signal' | 'timeoutMs' | 'confirmTimeoutMs'>
 
-/** One call of a turn, as a model sends it. */
-export interface ToolCall {
-  readonly id: string
+/** A tool's name and arguments, as a model sends them. */
+export interface NamedCall {
   readonly name: string
   /** JSON text or an object. */
   readonly arguments: string | object
 }
+
+/** One call of a turn, flat or as OpenAI's chat API sends it. */
+export type ToolCall = { readonly id: string } & (NamedCall | { readonly function: NamedCall })
 
 /** A tool in OpenAI's chat format. Source: https://platform.openai.com/docs/guides/function-calling */
 export interface OpenAITool {

@@ -67,8 +67,12 @@ impl Event {
     }
 
     pub(crate) fn of_call(kind: EventKind, call_id: &str, definition: &Definition, arguments: Option<&Value>) -> Self {
-        let event = Self::new(kind, call_id, &definition.name, Some(&definition.origin));
-        Self { args: arguments.map(redact), ..event }
+        Self::new(kind, call_id, &definition.name, Some(&definition.origin)).with_arguments(arguments)
+    }
+
+    /// Adds the arguments, without secrets, if they are an object.
+    pub(crate) fn with_arguments(self, arguments: Option<&Value>) -> Self {
+        Self { args: arguments.filter(|arguments| arguments.is_object()).map(redact), ..self }
     }
 
     pub(crate) fn ended(self, status: Status, code: Option<ErrorCode>) -> Self {

@@ -17,6 +17,7 @@ use crate::event::{Event, EventKind, Recorder};
 use crate::permission::{Denial, Permissions};
 use crate::prompts::PromptRegistry;
 use crate::registry::{Body, Entry, Registry};
+use crate::schema::arguments;
 use crate::schema::violation::{self, Violation};
 use crate::tool::{Arguments, PerCall};
 use calls::{Call, Calls, Stage};
@@ -196,10 +197,12 @@ impl Gate {
     /// `CLOSED` once the gate is closed.
     pub fn begin(&self, tool: ToolRef<'_>, text: Option<&str>, call_id: Option<&str>) -> Result<Begun, ToolError> {
         self.check_open()?;
+        // Recorded as they were sent, whatever becomes of the call.
+        let sent = text.filter(|_| self.recorder.is_some()).and_then(|text| arguments::parse(text).ok());
         let entry = match self.admit(tool) {
             Ok(entry) => entry,
             Err(NotAdmitted { entry, refused }) => {
-                self.record_refused(tool, entry.as_deref(), call_id, &refused);
+                self.record_refused(tool, entry.as_deref(), call_id, sent.as_ref(), &refused);
                 return Ok(Begun::Refused(refused));
             }
         };
@@ -207,12 +210,12 @@ impl Gate {
         let read = match self.read(&call.entry, text) {
             Ok(read) => read,
             Err(refused) => {
-                self.record(&call, EventKind::Call, None);
+                self.record(&call, EventKind::Call, sent.as_ref());
                 self.record_end(&call, &refused);
                 return Ok(Begun::Refused(refused));
             }
         };
-        self.record(&call, EventKind::Call, read.as_ref().map(|read| &read.value));
+        self.record(&call, EventKind::Call, sent.as_ref());
         let arguments_changed = read.as_ref().is_some_and(|read| read.changed);
         call.arguments = read.and_then(|read| read.keep(&call.entry));
         let ask = self.ask(&call.entry, call.arguments.as_deref());

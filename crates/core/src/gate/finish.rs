@@ -158,8 +158,10 @@ impl Gate {
     }
 
     pub(super) fn finished(&self, entry: &Entry, response: ToolResponse) -> Box<Finished> {
-        // Which call is external cannot be asked of a call that failed, so any possibility counts.
-        let external = entry.definition.external != PerCall::Never;
+        // The gate's own words are not from outside; a body's words about its failure may be, and which call is external cannot be asked
+        // of one that failed, so any possibility counts.
+        let own_words = !response.executed || matches!(response.code, Some(ErrorCode::Timeout | ErrorCode::Cancelled));
+        let external = !own_words && entry.definition.external != PerCall::Never;
         Box::new(Finished { response, origin: Some(entry.definition.origin.clone()), external })
     }
 

@@ -9,6 +9,7 @@ use crate::registry::{Entry, Registry};
 use crate::response::{Status, ToolResponse};
 use crate::sanitize;
 use crate::schema::violation::{MAX_LISTED, Violation};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Characters of tool names that a refusal lists.
@@ -39,7 +40,14 @@ impl Gate {
     }
 
     /// Records a call that was refused before its arguments were looked at.
-    pub(super) fn record_refused(&self, tool: ToolRef<'_>, entry: Option<&Entry>, call_id: Option<&str>, refused: &Finished) {
+    pub(super) fn record_refused(
+        &self,
+        tool: ToolRef<'_>,
+        entry: Option<&Entry>,
+        call_id: Option<&str>,
+        sent: Option<&Value>,
+        refused: &Finished,
+    ) {
         let Some(recorder) = &self.recorder else { return };
         let name = match tool {
             ToolRef::Name(name) => unknown_name(name),
@@ -48,7 +56,11 @@ impl Gate {
         let origin = entry.map(|entry| entry.definition.origin.as_str());
         for kind in [EventKind::Call, EventKind::Denied, EventKind::Finished] {
             let event = Event::new(kind, call_id.unwrap_or_default(), &name, origin);
-            recorder.record(if kind == EventKind::Call { event } else { event.ended(Status::Error, refused.response.code) });
+            recorder.record(if kind == EventKind::Call {
+                event.with_arguments(sent)
+            } else {
+                event.ended(Status::Error, refused.response.code)
+            });
         }
     }
 

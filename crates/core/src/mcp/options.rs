@@ -79,7 +79,8 @@ impl ConnectOptions {
 
     /// Checks what does not depend on the machine. What the process gets is checked when it is started.
     pub(super) fn check(&self) -> Result<(), ToolError> {
-        name::check(&self.namespace)?;
+        name::check(&self.namespace)
+            .map_err(|error| ToolError { message: error.message.replacen("tool name", "namespace", 1), ..error })?;
         let invalid = |what: &str| Err(ToolError::new(ErrorCode::InvalidOptions, format!("MCP server `{}`: {what}", self.namespace)));
         if self.command.is_empty() {
             return invalid("no command is given. Name the program that is the server.");
