@@ -13,7 +13,7 @@ import { type ToolResponse, isExternal } from './response.js'
 import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
 import { type TurnOptions, executeAll, mayAsk } from './turn.js'
-import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
+import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, OpenAIToolCall, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
 import { wait } from './wait.js'
 
 export type { Registrable, TurnOptions }
@@ -200,7 +200,7 @@ export class ToolRegistry implements AsyncDisposable {
    * Results come in call order, one for each call, whatever happens to the others.
    * @throws ToolError `INVALID_OPTIONS` for a wrong option.
    */
-  async executeAll(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResponse[]> {
+  async executeAll(calls: readonly (ToolCall | OpenAIToolCall)[], options?: TurnOptions): Promise<ToolResponse[]> {
     if (options !== undefined) checkExecuteOptions(options, ['maxConcurrency'])
     return executeAll(this.#inner, calls, options)
   }

@@ -8,7 +8,7 @@ import { execute } from './execute.js'
 import { ignore } from './listener.js'
 import { ToolResponse } from './response.js'
 import type { StandardResult } from './schema.js'
-import type { ExecuteOptions, NamedCall, ToolCall } from './types.js'
+import type { ExecuteOptions, OpenAIToolCall, ToolCall } from './types.js'
 
 /** Options of a turn; each call has its own id. */
 export type TurnOptions = Omit<ExecuteOptions, 'callId'> & {
@@ -18,7 +18,7 @@ export type TurnOptions = Omit<ExecuteOptions, 'callId'> & {
 
 const DEFAULT_CONCURRENCY = 8
 
-export async function executeAll(inner: Inner, calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResponse[]> {
+export async function executeAll(inner: Inner, calls: readonly (ToolCall | OpenAIToolCall)[], options: TurnOptions = {}): Promise<ToolResponse[]> {
   const { maxConcurrency = DEFAULT_CONCURRENCY, ...shared } = options
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) throw invalidOption('maxConcurrency must be a positive whole number')
   if (!Array.isArray(calls)) throw invalidOption('executeAll takes an array of calls')
@@ -33,10 +33,8 @@ export async function executeAll(inner: Inner, calls: readonly ToolCall[], optio
   return responses
 }
 
-type FlatCall = NamedCall & { readonly id: string }
-
 /** A call whose parts are read once; a string says why it is none. */
-function readCall(call: ToolCall): FlatCall | string {
+function readCall(call: ToolCall | OpenAIToolCall): ToolCall | string {
   try {
     const { id } = call
     const { name, arguments: args } = 'function' in call ? call.function : call
@@ -57,7 +55,7 @@ async function runBatch(start: number, end: number, width: number, run: (index: 
 }
 
 /** Every call of a turn gets a response: also one that is none, and one that comes after the registry was closed. */
-async function runOne(inner: Inner, call: FlatCall | string, options: ExecuteOptions): Promise<ToolResponse> {
+async function runOne(inner: Inner, call: ToolCall | string, options: ExecuteOptions): Promise<ToolResponse> {
   if (typeof call === 'string') return refused(call, 'INVALID_OPTIONS', '')
   try {
     return await execute(inner, call.name, call.arguments, { ...options, callId: call.id })
@@ -71,7 +69,7 @@ function refused(text: string, code: ErrorCode, callId: string): ToolResponse {
 }
 
 /** A Standard Schema is not run just to plan: a tool that decides by what it makes of the arguments runs alone. */
-function mayOverlap(inner: Inner, call: FlatCall): boolean {
+function mayOverlap(inner: Inner, call: ToolCall): boolean {
   const entry = inner.entries.get(call.name)
   if (entry === undefined || !entry.supportsParallel) return false
   const question = readQuestion(inner, entry, call.arguments)

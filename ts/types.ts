@@ -174,15 +174,19 @@ export interface ExecuteOptions {
 /** Options of a call that may not wait. */
 export type ExecuteSyncOptions = Omit<ExecuteOptions, 'signal' | 'timeoutMs' | 'confirmTimeoutMs'>
 
-/** A tool's name and arguments, as a model sends them. */
-export interface NamedCall {
+/** One call of a turn. */
+export interface ToolCall {
+  readonly id: string
   readonly name: string
   /** JSON text or an object. */
   readonly arguments: string | object
 }
 
-/** One call of a turn, flat or as OpenAI's chat API sends it. */
-export type ToolCall = { readonly id: string } & (NamedCall | { readonly function: NamedCall })
+/** One call of a turn, as OpenAI's chat API sends it. Source: https://platform.openai.com/docs/guides/function-calling */
+export interface OpenAIToolCall {
+  readonly id: string
+  readonly function: Omit<ToolCall, 'id'>
+}
 
 /** A tool in OpenAI's chat format. Source: https://platform.openai.com/docs/guides/function-calling */
 export interface OpenAITool {
