@@ -115,12 +115,6 @@ impl NativeMcpClient {
         self.inner.protocol_version().to_owned()
     }
 
-    /// The end of the server's standard error, cleaned.
-    #[napi(catch_unwind)]
-    pub fn diagnostics(&self) -> String {
-        format!("{:?}", self.inner.diagnostics())
-    }
-
     /// Asks for the tools; gives `{ tools, skipped, warnings }` as JSON.
     #[napi(catch_unwind)]
     pub fn list_tools(&self, env: Env, token: u32) -> Result<()> {

@@ -280,12 +280,6 @@ impl NativeRegistry {
         to_text(&events)
     }
 
-    /// Calls under way.
-    #[napi(catch_unwind)]
-    pub fn calls_under_way(&self) -> u32 {
-        u32::try_from(self.gate.calls_under_way()).unwrap_or(u32::MAX)
-    }
-
     /// One line a tool.
     #[napi(catch_unwind)]
     pub fn catalog(&self) -> String {

@@ -161,11 +161,6 @@ impl Gate {
         }
     }
 
-    /// The permissions in force.
-    pub fn permissions(&self) -> Option<Arc<Permissions>> {
-        self.table.read().permissions.clone()
-    }
-
     /// Whether a tool is registered and the permissions let it be called, and so be shown.
     pub fn permits(&self, entry: &Entry) -> bool {
         entry.is_admitted()

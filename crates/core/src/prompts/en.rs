@@ -19,7 +19,6 @@ pub(super) const TEXTS: &[Entry] = texts! {
 
     "tool.error.not_found" ["name" "available"] "There is no tool named '{name}'. Use one of these tools: {available}."
     "tool.error.validation" ["name" "err"] "The arguments for '{name}' do not fit its schema: {err}. Correct them and call it again."
-    "tool.error.bad_json" ["name" "err"] "The arguments for '{name}' are not a JSON object: {err}. Send one JSON object and call it again."
     "tool.error.needs_confirmation" ["name"]
         "'{name}' did not run: it needs a person's yes and there is nobody to ask. Tell the user, or go on without it."
     "tool.error.rejected" ["name" "reason"] "'{name}' did not run. {reason}"
@@ -32,7 +31,6 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.error.cancelled" ["name"] "The call of '{name}' was cancelled. Do not repeat it unless the user asks."
     "tool.error.no_handler" ["name"] "'{name}' is declared here but cannot run here. Use another tool, or tell the user."
     "tool.error.no_registry" ["name"] "'{name}' cannot run: no tools are set up. Answer without tools."
-    "tool.error.closed" [] "The tools have been shut down. Answer without tools."
     "tool.error.denied" ["reason"] "This call is not permitted. {reason}"
 
     "tool.permission.in_deny" ["name"] "The tool '{name}' is on the deny list. Use another tool, or tell the user."
@@ -53,7 +51,6 @@ pub(super) const TEXTS: &[Entry] = texts! {
          user that it has to be made asynchronously."
 
     "tool.truncated" ["max"] "\n…(cut after {max} characters; ask for less, or for the next part)"
-    "tool.data_dropped" ["max"] "\n…(the structured data was left out: it is over {max} bytes; ask for less)"
     "tool.empty_catalog" [] "(there are no tools; answer without them)"
     "tool.validation_field" ["path" "message"] "{path}: {message}"
     "tool.validation_sep" [] "; "

@@ -11,7 +11,6 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
 
     "tool.error.not_found" "没有名为“{name}”的工具。请从这些工具中选用：{available}。"
     "tool.error.validation" "“{name}”的参数不符合其模式：{err}。请改正后重新调用。"
-    "tool.error.bad_json" "“{name}”的参数不是 JSON 对象：{err}。请发送一个 JSON 对象并重新调用。"
     "tool.error.needs_confirmation" "“{name}”未执行：它需要有人同意，而现在无人可问。请告知用户，或改用其他办法。"
     "tool.error.rejected" "“{name}”未执行。{reason}"
     "tool.error.user_rejected" "用户拒绝了这次调用。请不要重复调用，先问用户接下来怎么做。"
@@ -21,7 +20,6 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.error.cancelled" "对“{name}”的调用已取消。除非用户要求，请不要重复调用。"
     "tool.error.no_handler" "“{name}”在这里只有声明，无法执行。请改用其他工具，或告知用户。"
     "tool.error.no_registry" "“{name}”无法执行：没有设置任何工具。请不使用工具直接回答。"
-    "tool.error.closed" "工具已关闭。请不使用工具直接回答。"
     "tool.error.denied" "这次调用未获许可。{reason}"
 
     "tool.permission.in_deny" "工具“{name}”在禁止名单上。请改用其他工具，或告知用户。"
@@ -37,7 +35,6 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.confirm.promise" "对确认的答复是一个 Promise，而同步调用无法等待。请不要重复调用，并告知用户需改为异步调用。"
 
     "tool.truncated" "\n…（只保留前 {max} 个字符；请缩小范围，或请求下一部分）"
-    "tool.data_dropped" "\n…（结构化数据超过 {max} 字节，已略去；请缩小范围）"
     "tool.empty_catalog" "（没有可用的工具；请直接回答）"
     "tool.validation_field" "{path}：{message}"
     "tool.validation_sep" "；"
