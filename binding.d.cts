@@ -25,8 +25,6 @@ export declare class NativeMcpClient {
   get processId(): number
   /** The revision of the protocol in use. */
   get protocolVersion(): string
-  /** The end of the server's standard error, cleaned. */
-  diagnostics(): string
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
   listTools(token: number): void
   /** A tool of this server; description and schema come back cleaned. */
@@ -109,8 +107,6 @@ export declare class NativeRegistry {
   execute(token: number, name: string, arguments: string, callId: string, cancel: CancelSource): void
   /** The events since the last time, as JSON. */
   takeEvents(): string
-  /** Calls under way. */
-  callsUnderWay(): number
   /** One line a tool. */
   catalog(): string
   /** A block a tool, with parameters. */
