@@ -143,7 +143,7 @@ export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 export declare function calculatorTool(prompts: NativePrompts): NativeTool
 
 /** Connects; the client is then taken with `takeMcpClient`. */
-export declare function connectMcp(token: number, options: McpOptions): void
+export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts): void
 
 /** Every error code, for the TypeScript side to compare its list with. */
 export declare function errorCodes(): Array<string>

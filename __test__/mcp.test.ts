@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { MCPClient, MCPTool, ToolError, ToolPermissions, ToolRegistry, tool } from 'toolbolt'
+import { MCPClient, MCPTool, PromptRegistry, ToolError, ToolPermissions, ToolRegistry, tool } from 'toolbolt'
 
 const bin = (name: string) => fileURLToPath(new URL(`../node_modules/.bin/${name}`, import.meta.url))
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
@@ -181,4 +181,14 @@ describe('however the process ends, no server is left', () => {
       assert.deepEqual(group.filter(alive), [])
     })
   }
+})
+
+test('the words about calls follow the prompts', { timeout: 60_000 }, async () => {
+  const prompts = PromptRegistry.load('zh').withOverrides({ 'tool.msg.mcp.error': '<error {text}>', 'tool.msg.mcp.no_session': '<none>' })
+  const client = await MCPClient.connect({ namespace: 'far', command: process.execPath, args: [fixture('hostile-server.mjs')], prompts })
+  assert.match((await client.callTool('nothing_of_that_name', {})).text, /^<error .*>$/)
+  assert.match((await client.callTool('huge', {})).text, /1e400/)
+  await client.close()
+  assert.equal((await client.callTool('echo', {})).text, '<none>')
+  await assert.rejects(MCPClient.connect({ namespace: 'x', command: 'y', prompts: {} as never }), (error: any) => error.code === 'INVALID_OPTIONS')
 })

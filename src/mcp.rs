@@ -5,6 +5,7 @@
 use crate::dispatch;
 use crate::environment;
 use crate::error::{misuse, to_js};
+use crate::policy::NativePrompts;
 use crate::tools::NativeTool;
 use crate::values::duration;
 use napi::Env;
@@ -68,7 +69,8 @@ pub fn split_command_line(command: String) -> Result<Vec<String>> {
 
 /// Connects; the client is then taken with `takeMcpClient`.
 #[napi(catch_unwind)]
-pub fn connect_mcp(env: Env, token: u32, options: McpOptions) -> Result<()> {
+pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts) -> Result<()> {
+    let prompts = Arc::clone(&prompts.inner);
     dispatch::start(&env, token, move |dispatcher| async move {
         let mut connect = ConnectOptions::new(options.namespace, options.command);
         connect.args = options.args;
@@ -77,6 +79,7 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions) -> Result<()> {
         connect.requires_confirmation = options.requires_confirmation;
         connect.max_desc_chars = options.max_desc_chars.map_or(connect.max_desc_chars, |chars| chars as usize);
         connect.timeout = duration(options.timeout_ms);
+        connect.prompts = prompts;
         connect.owner = dispatcher.owner();
         dispatcher.keep_client(token, McpClient::connect(connect).await?);
         Ok(String::new())

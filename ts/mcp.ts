@@ -4,6 +4,7 @@ import { operation } from './dispatch.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkMs, checkName } from './options.js'
+import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
@@ -32,6 +33,8 @@ export interface MCPClientOptions {
    * `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
+  /** The words about calls: that the server did not answer, and the like. Default: English. */
+  prompts?: PromptRegistry | undefined
 }
 
 /** What a server offers that could not be loaded. */
@@ -41,7 +44,7 @@ export interface SkippedTool {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs']
+const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'prompts']
 
 let nativeClient: (client: MCPClient) => NativeMcpClient
 
@@ -71,11 +74,11 @@ export class MCPClient implements AsyncDisposable {
   static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args'>>): Promise<MCPClient>
   static async connect(options: MCPClientOptions): Promise<MCPClient>
   static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions> = {}): Promise<MCPClient> {
-    const given = readOptions(server, options)
+    const { prompts, ...given } = readOptions(server, options)
     let token = -1
     await operation(issued => {
       token = issued
-      binding.connectMcp(issued, given)
+      binding.connectMcp(issued, given, prompts)
     })
     return new MCPClient(unwrap(() => binding.takeMcpClient(token)), given.namespace, given.requiresConfirmation)
   }
@@ -193,7 +196,7 @@ function checked(options: MCPClientOptions) {
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
   return {
-    namespace, command, args: [...args], env: { ...env }, requiresConfirmation,
+    namespace, command, args: [...args], env: { ...env }, requiresConfirmation, prompts: nativePrompts(options.prompts),
     ...(cwd === undefined ? {} : { cwd }),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),

@@ -204,7 +204,7 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
 }
 
 fn failed(client: &McpClient, why: NoResult) -> ToolError {
-    let response = super::result::failure(why, &client.options().namespace);
+    let response = super::result::failure(why, &client.words());
     // Whoever lists did not run a tool; an error of the server is an error of the connection here.
     let code = match response.code {
         Some(code) if code != ErrorCode::ExecutionFailed => code,

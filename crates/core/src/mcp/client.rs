@@ -118,7 +118,7 @@ impl McpClient {
             // A line feed ends a message, and outside of strings it is a blank.
             Ok(raw) if raw.get().starts_with('{') => raw.get().replace(['\n', '\r'], " "),
             _ => {
-                let text = "The arguments are no JSON object. Pass the arguments of the tool by name.";
+                let text = self.words().about("tool.msg.mcp.no_object");
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
@@ -138,8 +138,8 @@ impl McpClient {
         )
         .await;
         match answer {
-            Ok(raw) => result::response(&raw, &self.options.namespace),
-            Err(why) => result::failure(why, &self.options.namespace),
+            Ok(raw) => result::response(&raw, &self.words()),
+            Err(why) => result::failure(why, &self.words()),
         }
     }
 
@@ -150,6 +150,10 @@ impl McpClient {
         connection.fail(ErrorCode::Closed, connection.closed_message());
         connection.closing.cancel();
         connection.finished.cancelled().await;
+    }
+
+    pub(super) fn words(&self) -> result::Words<'_> {
+        result::Words { server: &self.options.namespace, prompts: &self.options.prompts }
     }
 
     pub(super) fn connection(&self) -> &Connection {

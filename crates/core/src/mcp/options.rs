@@ -2,7 +2,9 @@
 
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
+use crate::prompts::PromptRegistry;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which revision of the protocol to speak.
@@ -44,6 +46,8 @@ pub struct ConnectOptions {
     pub max_frame_bytes: usize,
     /// Which revision of the protocol to speak. Default: found out.
     pub protocol: Protocol,
+    /// The words about calls. Default: English.
+    pub prompts: Arc<PromptRegistry>,
     /// The host environment that the process belongs to, for [`crate::process::kill_all`].
     pub owner: u64,
 }
@@ -68,6 +72,7 @@ impl ConnectOptions {
             env: Vec::new(),
             cwd: None,
             requires_confirmation: true,
+            prompts: Arc::default(),
             max_desc_chars: 4096,
             max_tools: 128,
             timeout: Some(Duration::from_secs(30)),

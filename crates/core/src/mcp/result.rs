@@ -4,7 +4,8 @@ use super::connection::Failure;
 use super::lane::NoResult;
 use super::text::{clean_all, json_string};
 use crate::error::ErrorCode;
-use crate::response::{Status, ToolResponse};
+use crate::prompts::PromptRegistry;
+use crate::response::ToolResponse;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -31,27 +32,39 @@ struct Block<'a> {
     text: Option<&'a RawValue>,
 }
 
+/// What the sentences about a call are made of.
+pub(super) struct Words<'a> {
+    pub(super) server: &'a str,
+    pub(super) prompts: &'a PromptRegistry,
+}
+
+impl Words<'_> {
+    pub(super) fn about(&self, key: &str) -> String {
+        self.prompts.text(key, &[("server", self.server)])
+    }
+}
+
 /// The response of a call that the server answered with a result. Every part of the result stays as it was written.
-pub(super) fn response(result: &RawValue, server: &str) -> ToolResponse {
-    let fail = |what: &str| ToolResponse::failed(ErrorCode::ExecutionFailed, format!("MCP server `{server}` {what}."), true);
-    let Some(parts) = parts(result) else { return fail("answered with something that is no tool result") };
+pub(super) fn response(result: &RawValue, words: &Words<'_>) -> ToolResponse {
+    let fail = |key: &str| ToolResponse::failed(ErrorCode::ExecutionFailed, words.about(key), true);
+    let Some(parts) = parts(result) else { return fail("tool.msg.mcp.bad_result") };
     match parts.result_type.map(RawValue::get) {
         None | Some(r#""complete""#) => {}
-        Some(r#""input_required""#) => return fail("asks for more input before it runs the tool, and nobody can be asked"),
-        Some(r#""task""#) => return fail("made a background task of the call, which was not asked for"),
-        Some(_) => return fail("answered with a kind of result that is not known"),
+        // More input before it runs, a task in the background, or what nobody knows.
+        Some(_) => return fail("tool.msg.mcp.unsupported"),
     }
     if let Some(number) = oversized_number(result.get()) {
-        return fail(&format!("answered with the number {number}, which no double holds; the result cannot be passed on"));
+        let text = words.prompts.text("tool.msg.mcp.bad_number", &[("server", words.server), ("number", number)]);
+        return ToolResponse::failed(ErrorCode::ExecutionFailed, text, true);
     }
     let content = parts.content.map_or("[]", RawValue::get);
-    let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(content) else { return fail("answered with content that is no list") };
+    let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(content) else { return fail("tool.msg.mcp.bad_result") };
 
     let texts: Vec<String> = blocks.iter().filter_map(|block| text_of(block)).collect();
     let text = match (texts.is_empty(), parts.structured_content) {
         (false, _) => texts.join("\n"),
         (true, Some(structured)) => clean_all(structured.get()),
-        (true, None) => String::new(),
+        (true, None) => words.prompts.text("tool.msg.mcp.no_text", &[]),
     };
 
     let mut data = format!(r#"{{"content":{content}"#);
@@ -61,12 +74,14 @@ pub(super) fn response(result: &RawValue, server: &str) -> ToolResponse {
         }
     }
     data.push('}');
-    let Ok(data) = RawValue::from_string(data) else { return fail("answered with something that is no JSON") };
+    let Ok(data) = RawValue::from_string(data) else { return fail("tool.msg.mcp.bad_result") };
 
     // Only an explicit no is a no: a server that says anything else here means to report a failure.
     let failed = parts.is_error.is_some_and(|flag| flag.get() != "false");
-    let status = if failed { Status::Error } else { Status::Success };
-    ToolResponse { status, ..ToolResponse::ok(text) }.with_data(data)
+    match failed {
+        true => ToolResponse::error(words.prompts.text("tool.msg.mcp.error", &[("text", &text)])).with_data(data),
+        false => ToolResponse::ok(text).with_data(data),
+    }
 }
 
 /// `None` unless it is an object. An empty one is the result of a tool that has nothing to say.
@@ -81,37 +96,31 @@ fn text_of(block: &RawValue) -> Option<String> {
 }
 
 /// The response of a call on a connection that is over. The server's last words are data: they may hold paths and stack traces.
-fn lost(failure: Failure, sent: bool) -> ToolResponse {
-    let response = ToolResponse::failed(failure.code, failure.message, sent);
+fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
+    let text = match failure.code {
+        ErrorCode::Closed => words.prompts.text("tool.msg.mcp.no_session", &[]),
+        _ => words.prompts.text("tool.msg.mcp.lost", &[("reason", &failure.message)]),
+    };
+    let response = ToolResponse::failed(failure.code, text, sent);
     let data = failure.stderr.and_then(|tail| RawValue::from_string(serde_json::json!({ "stderr": tail }).to_string()).ok());
     ToolResponse { data, ..response }
 }
 
 /// The response of a call without a result.
-pub(super) fn failure(why: NoResult, server: &str) -> ToolResponse {
+pub(super) fn failure(why: NoResult, words: &Words<'_>) -> ToolResponse {
     match why {
-        NoResult::Error { code, message } => ToolResponse::failed(
-            ErrorCode::ExecutionFailed,
-            format!("MCP server `{server}` answered with an error: {message} (code {code})"),
-            true,
-        ),
-        NoResult::Gone(gone) => lost(gone, true),
-        NoResult::NotSent(gone) => lost(gone, false),
+        NoResult::Error { code, message } => {
+            let text = words.prompts.text("tool.msg.mcp.error", &[("text", &format!("{message} (code {code})"))]);
+            ToolResponse::failed(ErrorCode::ExecutionFailed, text, true)
+        }
+        NoResult::Gone(gone) => lost(gone, true, words),
+        NoResult::NotSent(gone) => lost(gone, false, words),
         NoResult::TimedOut(after) => {
-            let text = format!(
-                "MCP server `{server}` did not answer within {:.1} s. The call was cancelled; it may have had effects.",
-                after.as_secs_f64()
-            );
-            ToolResponse::failed(ErrorCode::Timeout, text, true)
+            let seconds = format!("{:.1}", after.as_secs_f64());
+            ToolResponse::failed(ErrorCode::Timeout, words.prompts.text("tool.msg.mcp.timeout", &[("timeout", &seconds)]), true)
         }
-        NoResult::Cancelled { sent } => {
-            ToolResponse::failed(ErrorCode::Cancelled, format!("The call of MCP server `{server}` was cancelled."), sent)
-        }
-        NoResult::Blocked => {
-            let text =
-                format!("MCP server `{server}` does not read its input, and too much is waiting for it already. The call was not sent.");
-            ToolResponse::failed(ErrorCode::ConnectionFailed, text, false)
-        }
+        NoResult::Cancelled { sent } => ToolResponse::failed(ErrorCode::Cancelled, words.about("tool.msg.mcp.cancelled"), sent),
+        NoResult::Blocked => ToolResponse::failed(ErrorCode::ConnectionFailed, words.about("tool.msg.mcp.blocked"), false),
     }
 }
 
@@ -158,9 +167,10 @@ pub(super) fn oversized_number(json: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response::Status;
 
     fn of(json: &str) -> ToolResponse {
-        response(&RawValue::from_string(json.to_owned()).expect("valid"), "s")
+        response(&RawValue::from_string(json.to_owned()).expect("valid"), &Words { server: "s", prompts: &PromptRegistry::default() })
     }
 
     #[test]

@@ -123,5 +123,12 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.no_session" [] "There is no connection to the tool's server. Use another tool, or tell the user."
     "tool.msg.mcp.timeout" ["timeout"] "The tool's server did not answer within {timeout} seconds. Try again with less, or use another tool."
     "tool.msg.mcp.no_text" [] "(the result holds no text)"
+    "tool.msg.mcp.lost" ["reason"] "{reason} Use another tool, or tell the user."
+    "tool.msg.mcp.no_object" [] "The arguments are no JSON object. Pass the arguments of the tool by name."
+    "tool.msg.mcp.bad_result" ["server"] "The tool's server '{server}' answered with something that is no tool result. Use another tool, or tell the user."
+    "tool.msg.mcp.unsupported" ["server"] "The tool's server '{server}' wants more than one exchange for this call, which is not possible here. Use another tool, or tell the user."
+    "tool.msg.mcp.bad_number" ["server" "number"] "The tool's server '{server}' answered with the number {number}, which cannot be passed on. Ask for another form of the result, or tell the user."
+    "tool.msg.mcp.cancelled" ["server"] "The call of the server '{server}' was cancelled. Do not repeat it unless the user asks."
+    "tool.msg.mcp.blocked" ["server"] "The tool's server '{server}' does not take in what it is sent. Use another tool, or tell the user."
     "tool.msg.mcp.error" ["text"] "The tool reports an error: {text}\nCorrect the arguments, or take another way."
 };

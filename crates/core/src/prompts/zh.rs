@@ -103,5 +103,12 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.no_session" "与该工具的服务器没有连接。请改用其他工具，或告知用户。"
     "tool.msg.mcp.timeout" "该工具的服务器在 {timeout} 秒内没有答复。请缩小任务后重试，或改用其他工具。"
     "tool.msg.mcp.no_text" "（结果中没有文字）"
+    "tool.msg.mcp.lost" "{reason} 请改用其他工具，或告知用户。"
+    "tool.msg.mcp.no_object" "参数不是 JSON 对象。请按名称传递该工具的参数。"
+    "tool.msg.mcp.bad_result" "该工具的服务器“{server}”返回的内容不是工具结果。请改用其他工具，或告知用户。"
+    "tool.msg.mcp.unsupported" "该工具的服务器“{server}”要求多次往返才能完成此调用，这里无法做到。请改用其他工具，或告知用户。"
+    "tool.msg.mcp.bad_number" "该工具的服务器“{server}”返回了无法转交的数字 {number}。请要求另一种形式的结果，或告知用户。"
+    "tool.msg.mcp.cancelled" "对服务器“{server}”的调用已取消。除非用户要求，请勿重复。"
+    "tool.msg.mcp.blocked" "该工具的服务器“{server}”不接收发送给它的内容。请改用其他工具，或告知用户。"
     "tool.msg.mcp.error" "工具报告了错误：{text}\n请改正参数，或换一种办法。"
 };

@@ -39,7 +39,7 @@ async fn lists_what_is_good_and_reports_the_rest() {
     let arguments = Arguments { text: "{}".into(), value: json!({}) };
     assert!(liar.needs_confirmation(&arguments) && liar.is_external_content(&arguments));
     let response = liar.clone().run(arguments, context()).await;
-    assert_eq!(response.text, "no tool liar");
+    assert_eq!(response.text, "The tool reports an error: no tool liar\nCorrect the arguments, or take another way.");
     client.close().await;
 }
 
