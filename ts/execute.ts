@@ -13,10 +13,7 @@ import type { Waited } from './wait.js'
 
 /** Runs a call through the gate. @throws ToolError `INVALID_OPTIONS`, `CLOSED`. */
 export async function execute(inner: Inner, name: string, args: unknown, options: ExecuteOptions | undefined): Promise<ToolResponse> {
-  checkName(name)
-  if (options !== undefined) checkExecuteOptions(options)
-  const call = new Call(inner, options)
-  call.begin(name, args)
+  const call = start(inner, name, args, options)
   try {
     call.stopIfCancelled()
     if (call.response === undefined) {
@@ -44,10 +41,7 @@ export async function execute(inner: Inner, name: string, args: unknown, options
 
 /** Runs a call that may not wait. What turns out to be a promise ends it. @throws ToolError as `execute`. */
 export function executeSync(inner: Inner, name: string, args: unknown, options: ExecuteOptions | undefined): ToolResponse {
-  checkName(name)
-  if (options !== undefined) checkExecuteOptions(options)
-  const call = new Call(inner, options)
-  call.begin(name, args)
+  const call = start(inner, name, args, options)
   try {
     call.stopIfCancelled()
     if (call.response === undefined && refusePromise(call.validate())) call.fail('badResult', 'a promise from its schema; call it with execute', false)
@@ -70,6 +64,15 @@ export function executeSync(inner: Inner, name: string, args: unknown, options: 
     endWith(call, error)
   }
   return call.response as unknown as ToolResponse
+}
+
+/** Steps 1 to 3, and the caller's own mistakes, which alone are thrown. */
+function start(inner: Inner, name: string, args: unknown, options: ExecuteOptions | undefined): Call {
+  checkName(name)
+  if (options !== undefined) checkExecuteOptions(options)
+  const call = new Call(inner, options)
+  call.begin(name, args)
+  return call
 }
 
 /** Whatever a schema, a callback or a body throws ends its call, and the core hears of it. */

@@ -2,9 +2,9 @@
 
 use crate::error::{ErrorCode, ToolError};
 use crate::gate::{Answer, Begun, Finished, Gate, Outcome, Ticket, ToolRef};
-use crate::registry::Body;
+use crate::registry::{Body, Entry};
 use crate::response::ToolResponse;
-use crate::tool::{CallContext, PerCall};
+use crate::tool::{Arguments, CallContext, NativeTool, PerCall};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
@@ -89,15 +89,11 @@ async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &R
 /// # Errors
 /// `INVALID_OPTIONS` for a ticket that does not stand for a running call of a native tool.
 pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Result<Box<Finished>, ToolError> {
-    let arguments = gate.arguments(ticket)?;
-    let entry = gate.entry(ticket)?;
-    let Body::Native(tool) = &entry.definition.body else {
-        return Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust"));
-    };
+    let NativeCall { entry, tool, arguments } = native_call(gate, ticket)?;
     let external = tool.is_external_content(&arguments);
     let limit = context.timeout.or_else(|| gate.timeout(&entry));
     let cancelled = context.cancelled.clone();
-    let body = AssertUnwindSafe(Arc::clone(tool).run(arguments, context)).catch_unwind();
+    let body = AssertUnwindSafe(tool.run(arguments, context)).catch_unwind();
     let ended = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(Outcome::Cancelled),
@@ -119,17 +115,28 @@ pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Resu
 /// # Errors
 /// As [`run`].
 pub fn run_now(gate: &Arc<Gate>, ticket: Ticket) -> Result<Option<Box<Finished>>, ToolError> {
-    let arguments = gate.arguments(ticket)?;
-    let entry = gate.entry(ticket)?;
-    let Body::Native(tool) = &entry.definition.body else {
-        return Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust"));
-    };
+    let NativeCall { tool, arguments, .. } = native_call(gate, ticket)?;
     let external = tool.is_external_content(&arguments);
     let ended: Result<Option<ToolResponse>, _> = std::panic::catch_unwind(AssertUnwindSafe(|| tool.run_now(&arguments)));
     match ended {
         Ok(Some(response)) => gate.finish_native(ticket, response, external).map(Some),
         Ok(None) => Ok(None),
         Err(_) => gate.fail(ticket, Outcome::Threw("the tool panicked"), true).map(Some),
+    }
+}
+
+/// A call whose body runs here.
+struct NativeCall {
+    entry: Arc<Entry>,
+    tool: Arc<dyn NativeTool>,
+    arguments: Arguments,
+}
+
+fn native_call(gate: &Gate, ticket: Ticket) -> Result<NativeCall, ToolError> {
+    let (entry, arguments) = (gate.entry(ticket)?, gate.arguments(ticket)?);
+    match entry.definition.body.clone() {
+        Body::Native(tool) => Ok(NativeCall { entry, tool, arguments }),
+        Body::Host | Body::Missing => Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust")),
     }
 }
 

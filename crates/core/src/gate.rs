@@ -186,7 +186,7 @@ impl Gate {
     }
 
     /// Steps 1 to 3, and the question whether to ask. Without `text` the host checks the arguments itself and says so with
-    /// [`Gate::invalid`] if they do not fit. `exact` refuses whole numbers that the body's language would round.
+    /// [`Gate::invalid`] if they do not fit. Whole numbers that the host would round are refused for its bodies.
     ///
     /// # Errors
     /// `CLOSED` once the gate is closed.

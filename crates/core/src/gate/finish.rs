@@ -93,23 +93,21 @@ impl Gate {
     pub fn fail(&self, ticket: Ticket, outcome: Outcome<'_>, entered: bool) -> Result<Box<Finished>, ToolError> {
         let call = if entered { self.take_running(ticket)? } else { self.calls.lock().take(ticket)? };
         let name = call.entry.definition.name.as_str();
-        let finished = match outcome {
+        let (code, text) = match outcome {
             Outcome::Threw(words) => {
                 let words = redact_text(sanitize::cut(words, MAX_ERROR_CHARS).unwrap_or(words));
-                let text = self.prompts.text("tool.error.exec_failed", &[("name", name), ("err", &words)]);
-                self.finished(&call.entry, ToolResponse::failed(ErrorCode::ExecutionFailed, text, entered))
+                (ErrorCode::ExecutionFailed, self.prompts.text("tool.error.exec_failed", &[("name", name), ("err", &words)]))
             }
             Outcome::BadResult(words) => {
-                let text = self.prompts.text("tool.error.bad_result", &[("name", name), ("err", words)]);
-                self.finished(&call.entry, ToolResponse::failed(ErrorCode::ExecutionFailed, text, entered))
+                (ErrorCode::ExecutionFailed, self.prompts.text("tool.error.bad_result", &[("name", name), ("err", words)]))
             }
             Outcome::TimedOut(limit) => {
                 let limit = limit.as_millis().to_string();
-                let text = self.prompts.text("tool.error.timeout", &[("name", name), ("timeout", &limit)]);
-                self.finished(&call.entry, ToolResponse::failed(ErrorCode::Timeout, text, entered))
+                (ErrorCode::Timeout, self.prompts.text("tool.error.timeout", &[("name", name), ("timeout", &limit)]))
             }
-            Outcome::Cancelled => self.cancelled(&call.entry, entered),
+            Outcome::Cancelled => (ErrorCode::Cancelled, self.prompts.text("tool.error.cancelled", &[("name", name)])),
         };
+        let finished = self.finished(&call.entry, ToolResponse::failed(code, text, entered));
         self.record_outcome(&call, entered, finished.response.status, finished.response.code);
         Ok(finished)
     }

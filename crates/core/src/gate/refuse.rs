@@ -107,11 +107,6 @@ impl Gate {
         let text = self.prompts.text("tool.error.rejected", &[("name", &entry.definition.name), ("reason", &reason)]);
         self.finished(entry, ToolResponse::failed(ErrorCode::ConfirmationRejected, text, false))
     }
-
-    pub(super) fn cancelled(&self, entry: &Entry, executed: bool) -> Box<Finished> {
-        let text = self.prompts.text("tool.error.cancelled", &[("name", &entry.definition.name)]);
-        self.finished(entry, ToolResponse::failed(ErrorCode::Cancelled, text, executed))
-    }
 }
 
 /// A name that nobody registered may be anything: it is shortened and shown with its invisible characters.
