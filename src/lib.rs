@@ -1,5 +1,6 @@
 //! Node.js binding of `toolbolt-core`: conversion only. Policy and I/O live in the core.
 
+mod builtin;
 mod dispatch;
 mod environment;
 mod error;

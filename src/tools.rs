@@ -3,7 +3,6 @@
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
 use crate::dispatch::{self, Dispatcher};
-use crate::policy::NativePrompts;
 use crate::values::{duration, finished_json};
 use napi::Env;
 use napi::bindgen_prelude::Result;
@@ -11,7 +10,6 @@ use napi_derive::napi;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use toolbolt_core::builtin::calculator::{self, CalculatorTool};
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::gate::Finished;
 use toolbolt_core::response::ToolResponse;
@@ -135,11 +133,4 @@ fn alone(response: ToolResponse) -> Finished {
 
 fn unreadable() -> ToolResponse {
     ToolResponse::failed(ErrorCode::InvalidArguments, "the arguments are not a JSON object", false)
-}
-
-/// The calculator.
-#[napi(catch_unwind)]
-pub fn calculator_tool(prompts: &NativePrompts) -> NativeTool {
-    let body = Arc::new(CalculatorTool::new(Arc::clone(&prompts.inner)));
-    NativeTool::new(body, calculator::description(&prompts.inner), calculator::input_schema(&prompts.inner).to_string())
 }

@@ -24,11 +24,11 @@ const OMITTED_NOTE_CHARS: usize = 160;
 
 /// What a person reads before saying yes: tool and origin, then one line per argument, at most 8,000 characters in all.
 ///
-/// Values are shown as compact JSON, numbers as they were written, text with `\u{202e}` for what hides, `\\` and `\"`.
-pub fn preview(name: &str, origin: &str, arguments: &str) -> String {
+/// A call that changes something outside says so in its first line. Values are shown as compact JSON, numbers as they were written, text with `\u{202e}` for what hides, `\\` and `\"`.
+pub fn preview(name: &str, origin: &str, writes: bool, arguments: &str) -> String {
     let title = |text: &str| shortened(&visible(text), text, MAX_NAME_CHARS);
-    let mut shown = format!("{} (from {})", title(name), title(origin));
-    let budget = MAX_CHARS - 2 * MAX_NAME_CHARS - 10;
+    let mut shown = format!("{} (from {}{})", title(name), title(origin), if writes { "; writes" } else { "" });
+    let budget = MAX_CHARS - 2 * MAX_NAME_CHARS - 20;
     match serde_json::from_str::<Fields<'_>>(arguments) {
         Ok(fields) if fields.0.is_empty() => shown.push_str("\n(no arguments)"),
         Ok(fields) => push_fields(&mut shown, &fields.0, arguments, budget),

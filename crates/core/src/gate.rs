@@ -17,6 +17,7 @@ use crate::event::{Event, EventKind, Recorder};
 use crate::permission::{Denial, Permissions};
 use crate::prompts::PromptRegistry;
 use crate::registry::{Body, Entry, Registry};
+use crate::response::ToolResponse;
 use crate::schema::arguments;
 use crate::schema::violation::{self, Violation};
 use crate::tool::{Arguments, PerCall};
@@ -213,6 +214,10 @@ impl Gate {
         self.record(&call, EventKind::Call, sent.as_ref());
         let arguments_changed = read.as_ref().is_some_and(|read| read.changed);
         call.arguments = read.and_then(|read| read.keep(&call.entry));
+        if let Some(refused) = self.refused_by_tool(&call) {
+            self.record_end(&call, &refused);
+            return Ok(Begun::Refused(refused));
+        }
         let ask = self.ask(&call.entry, call.arguments.as_deref());
         call.stage = if ask == PerCall::Never { Stage::Running } else { Stage::Asking };
         let ticket = self.calls.lock().insert(call)?;
@@ -244,6 +249,16 @@ impl Gate {
         match table.denial(entry) {
             None => Ok(Arc::clone(entry)),
             Some(denial) => Err(NotAdmitted { entry: Some(Arc::clone(entry)), refused: self.denied(entry, &denial) }),
+        }
+    }
+
+    /// What a native tool refuses whatever a person would say.
+    fn refused_by_tool(&self, call: &Call) -> Option<Box<Finished>> {
+        match (&call.entry.definition.body, &call.arguments) {
+            (Body::Native(tool), Some(arguments)) => {
+                tool.check(arguments).err().map(|response| self.finished(&call.entry, ToolResponse { executed: false, ..response }))
+            }
+            _ => None,
         }
     }
 
@@ -298,10 +313,11 @@ impl Gate {
         let (entry, held) = {
             let mut calls = self.calls.lock();
             let call = calls.get(ticket)?;
-            (Arc::clone(&call.entry), call.arguments.as_ref().map(|arguments| Arc::clone(&arguments.text)))
+            (Arc::clone(&call.entry), call.arguments.as_deref().cloned())
         };
-        let text = snapshot.or(held.as_deref()).unwrap_or("{}");
-        Ok(confirm::preview(&entry.definition.name, &entry.definition.origin, text))
+        let writes = matches!((&entry.definition.body, &held), (Body::Native(tool), Some(arguments)) if tool.writes(arguments));
+        let text = snapshot.or(held.as_ref().map(|arguments| &*arguments.text)).unwrap_or("{}");
+        Ok(confirm::preview(&entry.definition.name, &entry.definition.origin, writes, text))
     }
 
     /// Step 3 of a tool that the host validates: the arguments do not fit, and the call ends.

@@ -60,6 +60,19 @@ pub trait NativeTool: Send + Sync {
     /// Whether the result of this call is text from outside.
     fn is_external_content(&self, arguments: &Arguments) -> bool;
 
+    /// Refuses a call that no yes could make run, so that nobody is asked in vain. Asked with validated arguments, before the question.
+    ///
+    /// # Errors
+    /// The response that the call gets instead.
+    fn check(&self, _arguments: &Arguments) -> Result<(), ToolResponse> {
+        Ok(())
+    }
+
+    /// Whether this call changes something outside; the person who is asked reads so.
+    fn writes(&self, _arguments: &Arguments) -> bool {
+        false
+    }
+
     /// The input schema with texts as they are now, where they can change; `None` where what was registered holds.
     fn input_schema(&self) -> Option<Value> {
         None

@@ -156,6 +156,8 @@ fn bounds_cut_and_say_so() {
 
 struct Probe {
     asks: bool,
+    /// What it refuses to run, whatever a person says.
+    refuses: &'static str,
     behave: fn(Value) -> ToolResponse,
     delay: Duration,
 }
@@ -166,6 +168,14 @@ impl NativeTool for Probe {
     }
 
     fn is_external_content(&self, _: &Arguments) -> bool {
+        true
+    }
+
+    fn check(&self, arguments: &Arguments) -> Result<(), ToolResponse> {
+        if arguments.value["s"] == self.refuses { Err(ToolResponse::error("not that")) } else { Ok(()) }
+    }
+
+    fn writes(&self, _: &Arguments) -> bool {
         true
     }
 
@@ -195,16 +205,31 @@ impl Host for Person {
 }
 
 fn probe(asks: bool, delay: u64, behave: fn(Value) -> ToolResponse) -> Definition {
-    let body = Body::Native(Arc::new(Probe { asks, behave, delay: Duration::from_millis(delay) }));
+    let body = Body::Native(Arc::new(Probe { asks, refuses: "rm", behave, delay: Duration::from_millis(delay) }));
     let confirmation = if asks { PerCall::Ask } else { PerCall::Never };
     Definition { confirmation, timeout: Some(Duration::from_millis(200)), ..definition("native", body) }
 }
 
 async fn call(gate: &Arc<Gate>, person: &Arc<Person>, cancelled: CancellationToken) -> Value {
+    call_with(gate, person, cancelled, r#"{"s":"x"}"#).await
+}
+
+async fn call_with(gate: &Arc<Gate>, person: &Arc<Person>, cancelled: CancellationToken, arguments: &str) -> Value {
     let host: Arc<dyn Host> = person.clone();
     let context = CallContext { call_id: "c".into(), cancelled, timeout: None, on_progress: None };
-    let request = Request { name: "native".into(), arguments: r#"{"s":"x"}"#.into(), context };
+    let request = Request { name: "native".into(), arguments: arguments.into(), context };
     serde_json::from_str(&execute(gate, &host, request).await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn what_a_tool_refuses_is_not_asked_about_and_what_writes_is_marked() {
+    let gate = gate_with(vec![probe(true, 0, |_| ToolResponse::ok("ran"))]);
+    let yes = person(Answer::Yes);
+    let refused = call_with(&gate, &yes, CancellationToken::new(), r#"{"s":"rm"}"#).await;
+    assert_eq!((&refused["text"], &refused["status"], &refused["executed"]), (&json!("not that"), &json!("error"), &json!(false)));
+    assert!(yes.asked.lock().is_empty() && gate.calls_under_way() == 0);
+    assert_eq!(call(&gate, &yes, CancellationToken::new()).await["text"], "ran");
+    assert!(yes.asked.lock()[0].preview.starts_with("native (from builtin; writes)\n"));
 }
 
 fn person(answer: Answer) -> Arc<Person> {

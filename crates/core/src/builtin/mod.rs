@@ -1,3 +1,4 @@
 //! The built-in tools.
 
+mod arguments;
 pub mod calculator;

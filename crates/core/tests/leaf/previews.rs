@@ -10,20 +10,21 @@ use toolbolt_core::confirm::{Rejection, preview};
 fn arguments_are_shown_one_per_line_with_what_hides() {
     let arguments = r#"{ "path": "old.txt", "n": 1.50e3, "deep": {"a": [1, "x\n\u001b[2K\u202e"]}, "big": 123456789012345678901234567890, "q\r": "\"\\" }"#;
     assert_eq!(
-        preview("delete_file", "builtin", arguments),
+        preview("delete_file", "builtin", false, arguments),
         "delete_file (from builtin)\npath: \"old.txt\"\nn: 1.50e3\ndeep: {\"a\":[1,\"x\\u{a}\\u{1b}[2K\\u{202e}\"]}\n\
          big: 123456789012345678901234567890\n\"q\\u{d}\": \"\\\"\\\\\""
     );
-    assert_eq!(preview("t", "o", r#"{"path: \"safe\"": 1, "": 2}"#), "t (from o)\n\"path: \\\"safe\\\"\": 1\n\"\": 2");
-    assert_eq!(preview("t", "o", "{}"), "t (from o)\n(no arguments)");
-    assert_eq!(preview("t", "o\n", "not {json\u{7}"), "t (from o\\u{a})\narguments: not {json\\u{7}");
+    assert_eq!(preview("t", "o", false, r#"{"path: \"safe\"": 1, "": 2}"#), "t (from o)\n\"path: \\\"safe\\\"\": 1\n\"\": 2");
+    assert_eq!(preview("t", "o", false, "{}"), "t (from o)\n(no arguments)");
+    assert_eq!(preview("t", "o", true, "{}"), "t (from o; writes)\n(no arguments)");
+    assert_eq!(preview("t", "o\n", false, "not {json\u{7}"), "t (from o\\u{a})\narguments: not {json\\u{7}");
 }
 
 #[test]
 fn a_cut_says_what_it_hides() {
     let value = format!("{}{}evil", "a".repeat(9_000), "\n".repeat(500));
     let arguments = json!({ "short": "seen", "long": value, "also": "seen" }).to_string();
-    let shown = preview("t", "o", &arguments);
+    let shown = preview("t", "o", false, &arguments);
     assert!(shown.chars().count() <= 8_000 && shown.chars().count() > 7_000, "{}", shown.chars().count());
     assert!(shown.contains("short: \"seen\"") && shown.contains("also: \"seen\"") && shown.contains("evil\""));
     // Two quotes, and five characters for every line feed.
@@ -40,7 +41,7 @@ fn a_cut_says_what_it_hides() {
 fn many_arguments_hide_nothing_silently() {
     let fields: serde_json::Map<String, Value> =
         (0..5_000).map(|index| (format!("key{index}{}", "k".repeat(300)), json!("v".repeat(500)))).collect();
-    let shown = preview(&"n".repeat(9_000), &"\n".repeat(9_000), &Value::Object(fields).to_string());
+    let shown = preview(&"n".repeat(9_000), &"\n".repeat(9_000), false, &Value::Object(fields).to_string());
     assert!(shown.chars().count() <= 8_000, "{}", shown.chars().count());
     let note = Regex::new(r"\n…\[([0-9]+) of 5000 arguments are not shown; sha256 of all of them [0-9a-f]{16}\]\z").unwrap();
     let omitted: usize = note.captures(&shown).unwrap()[1].parse().unwrap();
@@ -67,7 +68,7 @@ proptest! {
     ) {
         let object: serde_json::Map<String, Value> = fields.into_iter().map(|(key, value)| (key, json!(String::from_iter(value)))).collect();
         let count = object.len();
-        let shown = preview("t", "o", &Value::Object(object).to_string());
+        let shown = preview("t", "o", false, &Value::Object(object).to_string());
         prop_assert!(shown.chars().count() <= 8_000);
         prop_assert!(!shown.chars().any(|character| character.is_control() && character != '\n'));
         prop_assert!(shown.contains("arguments are not shown") || shown.lines().count() == count.max(1) + 1);

@@ -10,12 +10,15 @@ mod parse;
 
 pub use error::CalcError;
 
+use crate::builtin::arguments;
 use crate::prompts::PromptRegistry;
 use crate::response::ToolResponse;
 use crate::tool::{Arguments, CallContext, NativeTool};
 use futures_util::future::{BoxFuture, FutureExt, ready};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The tool's name.
@@ -36,13 +39,12 @@ pub fn description(prompts: &PromptRegistry) -> String {
 
 /// The JSON schema of the arguments.
 pub fn input_schema(prompts: &PromptRegistry) -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "expression": { "type": "string", "description": prompts.text("tool.param.calculator.expression", &[]) },
-        },
-        "required": ["expression"],
-    })
+    arguments::schema::<CalculatorArguments>(prompts, &[("expression", "tool.param.calculator.expression")])
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+struct CalculatorArguments {
+    expression: String,
 }
 
 /// Evaluates an expression and gives the result as Python prints it, which is JSON too.
@@ -67,8 +69,9 @@ impl CalculatorTool {
     }
 
     fn answer(&self, arguments: &Arguments) -> ToolResponse {
-        let expression = arguments.value.get("expression").and_then(Value::as_str).unwrap_or("");
-        match calculate(expression) {
+        // Called by itself with anything but a text it has nothing to evaluate, and says so.
+        let CalculatorArguments { expression } = arguments::read(arguments).unwrap_or_default();
+        match calculate(&expression) {
             Ok(text) => {
                 let data = RawValue::from_string(text.clone()).ok();
                 ToolResponse { data, ..ToolResponse::ok(text) }

@@ -1,0 +1,3 @@
+//! The built-in tools, made from the options that JavaScript gives.
+
+mod calculator;
