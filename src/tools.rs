@@ -1,7 +1,5 @@
 //! Tools whose body is written in Rust.
 
-#![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
-
 use crate::dispatch::{self, Dispatcher};
 use crate::values::{duration, finished_json};
 use napi::Env;

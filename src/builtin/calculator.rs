@@ -1,5 +1,7 @@
 //! The calculator.
 
+#![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
+
 use crate::policy::NativePrompts;
 use crate::tools::NativeTool;
 use napi_derive::napi;
