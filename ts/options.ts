@@ -14,6 +14,12 @@ export function checkChars(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0 || value >= 2 ** 31) throw invalidOption(`${name} must be a positive whole number`)
 }
 
+/** Text or text by name, without a NUL, which no system call can carry. */
+export function checkText(value: unknown, name: string): void {
+  if (value === undefined) return
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalidOption(`${name} must be a text that is not empty and holds no NUL`)
+}
+
 export function checkName(value: unknown): void {
   if (typeof value !== 'string') throw invalidOption('the name of a tool must be a string')
 }
