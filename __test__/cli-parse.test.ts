@@ -15,7 +15,8 @@ process.env.PATH = SYSTEM_PATH
 async function split(command: string): Promise<{ tokens: string[] | undefined; text: string }> {
   let tokens: string[] | undefined
   const tool = cli(ALLOWED, { prompts: tracingPrompts(), argPolicy: (words: string[]) => { tokens = [...words]; return 'seen by the hook' } })
-  const { text } = await refused(tool, command)
+  const { response: { text, status, executed } } = await call(tool, command)
+  assert.deepEqual([status, executed], ['error', false], text)
   if (tokens !== undefined) assert.ok(text.includes('seen by the hook'), `the hook's words are the refusal's: ${text}`)
   return { tokens: tokens && [basename(tokens[0]!), ...tokens.slice(1)], text }
 }

@@ -53,7 +53,7 @@ export const REFUSED: Record<string, string[]> = {
   'ARG-17': [
     'ssh -oProxyCommand=id h', 'ssh -F cfg h', 'ssh h', 'scp -S ./p a b', 'sftp -D ./p', 'wget --use-askpass=./p http://x', 'wget http://x', 'rsync -e ./p a b', 'rsync a b', 'nc x 1', 'socat - EXEC:id', 'docker ps', 'kubectl get pods', 'apt-get install x', 'openssl s_client', 'gpg x', 'dpkg -l', 'systemctl status',
   ],
-  'ARG-19': ['date -s 2020-01-01', 'date --set=2020-01-01', 'date -f f', 'date --file=f', 'date --se=x', 'date -us x', 'date -I -s 2020-01-01', 'hostname evil', 'hostname -F f', 'file -C -m x', 'file -m x f', 'file -z f', 'tree -o x', 'tree -R', 'base64 -o x f', 'zip -T x', 'zip -TT ./p x a', 'patch -e x', 'diff -l a b', 'diff --paginate a b', 'diff --pag a b', 'install --strip-program=./p -s a b', 'iconv -o x f', 'sdiff -o x a b', 'sdiff --diff-program=./p a b'],
+  'ARG-19': ['date -s 2020-01-01', 'date --set=2020-01-01', 'date -f f', 'date --file=f', 'date --se=x', 'date -us x', 'date -I -s 2020-01-01', 'hostname evil', 'hostname -F f', 'file -C -m x', 'file -m x f', 'file -z f', 'tree -o x', 'tree -R', 'base64 -o x f', 'zip -T x', 'zip -TT ./p x a', 'patch -e x', 'patch -p1', 'patch -u -g1 f', 'ptx -G a out', 'zstdcat --train a b', 'uniq -c a out', 'shuf -eo x a', 'sort -zo x a', 'diff -cl a b', 'xxd -ps a out', 'diff -l a b', 'diff --paginate a b', 'diff --pag a b', 'install --strip-program=./p -s a b', 'iconv -o x f', 'sdiff -o x a b', 'sdiff --diff-program=./p a b'],
   curl: [
     'curl -o x http://h', 'curl -O http://h/x', 'curl --output x http://h', 'curl --outpu x http://h', 'curl -sO http://h/x', 'curl -sox http://h', 'curl -K f', 'curl -T f http://h', 'curl -F a=@f http://h', 'curl -D f http://h', 'curl -c f http://h', 'curl -b f http://h', 'curl -u a:b http://h', 'curl -w @f http://h',
     'curl -x http://p http://h', 'curl -d @f http://h', 'curl -d@f http://h', 'curl --data @f http://h', 'curl --data=@f http://h', 'curl --data-binary @f http://h', 'curl --data-urlencode a@f http://h', 'curl -H @f http://h', 'curl --header @f http://h', 'curl file:///etc/passwd', 'curl -s file:///etc/passwd', 'curl FILE:///etc/passwd',
@@ -93,5 +93,5 @@ export const ALLOWED: Record<string, string[]> = {
 
 /** Allowed, and tagged in the preview. */
 export const WRITERS = [
-  'cp a b', 'mv a b', 'rm a', 'rm -rf d', 'rmdir d', 'mkdir d', 'ln -s a b', 'touch f', 'tee f', 'truncate -s 0 f', 'chmod 600 f', 'chown a f', 'mktemp', 'gzip f', 'gunzip f', 'xz f', 'zstd f', 'unlink f', 'shred f', 'mkfifo f', 'dd of=f', 'install a b', 'split a', 'csplit a 5', 'patch -p1', 'zip x.zip a', 'unzip x.zip', 'bzip2 f',
+  'cp a b', 'mv a b', 'rm a', 'rm -rf d', 'rmdir d', 'mkdir d', 'ln -s a b', 'touch f', 'tee f', 'truncate -s 0 f', 'chmod 600 f', 'chown a f', 'mktemp', 'gzip f', 'gunzip f', 'xz f', 'zstd f', 'unlink f', 'shred f', 'mkfifo f', 'dd of=f', 'install a b', 'split a', 'csplit a 5', 'patch -u -p1', 'zip x.zip a', 'unzip x.zip', 'bzip2 f',
 ]

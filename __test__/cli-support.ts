@@ -71,6 +71,13 @@ export async function refused(tool: CLITool, command: string): Promise<ToolRespo
   return response
 }
 
+/** Asserts that the app's own policy refused the command. It is asked last, right before a command would run. */
+export async function refusedByApp(tool: CLITool, command: string): Promise<ToolResponse> {
+  const { response, asked } = await call(tool, command)
+  assert.deepEqual([response.status, response.code, response.executed, asked], ['error', 'PERMISSION_DENIED', false, 1], `${command.slice(0, 200)}: ${response.text.slice(0, 500)}`)
+  return response
+}
+
 /** Whether the argument policy lets a command through, seen from whether anybody is asked. Nothing runs: the answer is no. */
 export async function passes(tool: CLITool, command: string): Promise<boolean> {
   const { response, asked } = await call(tool, command, { yes: false })
@@ -81,7 +88,7 @@ export async function passes(tool: CLITool, command: string): Promise<boolean> {
   return asked === 1
 }
 
-export interface CLIData { exitCode: number | null; returncode: number; signal?: string; truncated?: true; killed?: 'timeout' | 'overflow' | 'cancelled'; sandbox?: string }
+export interface CLIData { returncode: number; signal?: string; truncated?: true; killed?: 'timeout' | 'overflow' | 'cancelled'; sandbox?: string }
 export const dataOf = (response: ToolResponse): CLIData => {
   assert.ok(typeof response.data === 'object' && response.data !== null, `no data: ${response.text}`)
   return response.data as CLIData

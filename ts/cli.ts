@@ -4,7 +4,7 @@ import { binding } from './binding.js'
 import { type Policy, addPolicy } from './dispatch.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkText } from './options.js'
+import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { ignore } from './listener.js'
@@ -222,18 +222,16 @@ function check(allowed: unknown, options: CLIOptions): void {
 }
 
 function checkEnvironment(env: unknown): void {
-  if (env === undefined) return
-  if (env === null || typeof env !== 'object') throw invalidOption('env must be an object of variables')
-  for (const [name, value] of Object.entries(env)) {
+  checkRecord(env, 'env')
+  for (const [name, value] of Object.entries(env ?? {})) {
     if (name === '' || name.includes('=') || name.includes('\0')) throw invalidOption(`env has a variable that cannot have this name: ${JSON.stringify(name)}`)
     if (typeof value !== 'string' || value.includes('\0')) throw invalidOption(`the variable ${name} in env must be a text without NUL`)
   }
 }
 
 function checkRules(programs: unknown): void {
-  if (programs === undefined) return
-  if (programs === null || typeof programs !== 'object') throw invalidOption('programs must be an object of rules by program name')
-  for (const [name, rule] of Object.entries(programs)) {
+  checkRecord(programs, 'programs')
+  for (const [name, rule] of Object.entries(programs ?? {})) {
     const mode = typeof rule === 'object' && rule !== null ? (rule as { mode?: unknown }).mode : rule
     const fits = typeof rule === 'function' || rule === 'any' || rule === 'refuse' || (rule !== mode && (mode === 'deny' || mode === 'allow'))
     if (!fits) throw invalidOption(`the rule of '${name}' must be 'any', 'refuse', a function, or an object with mode 'deny' or 'allow'`)

@@ -3,22 +3,13 @@
 use super::Ruling;
 use super::options::{Word, word};
 
-/// What find does to the world, wherever it stands.
-const FIND_ACTIONS: [&str; 6] = ["-exec", "-ok", "-delete", "-fprint", "-fls", "-files0"];
-
 /// Every word that begins with a dash has to be listed, unless it is the value of the predicate before it.
 pub(super) fn find(arguments: &[String], values: &[String], flags: &[String]) -> Ruling {
     let mut bad = Vec::new();
     let mut is_value = false;
     for argument in arguments {
         let takes = values.contains(argument);
-        let fits = if is_value {
-            // A value such as `-7` is common; one that is an action is no value that anybody needs.
-            !FIND_ACTIONS.iter().any(|action| argument.starts_with(action))
-        } else {
-            !argument.starts_with('-') || argument == "-" || takes || flags.contains(argument)
-        };
-        if !fits {
+        if !(is_value || !argument.starts_with('-') || argument == "-" || takes || flags.contains(argument)) {
             bad.push(argument.clone());
         }
         is_value = takes && !is_value;
