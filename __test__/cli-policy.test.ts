@@ -6,7 +6,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { coded, tracingPrompts, vectors } from './support.ts'
-import { SYSTEM_PATH, call, cli, located, passes, program, quoted, refused, refusedByApp, scratch, stubs } from './cli-support.ts'
+import { SYSTEM_PATH, call, cli, located, passes, program, quoted, refused, refusedAtLast, scratch, stubs } from './cli-support.ts'
 import { ALLOWED, REFUSED, WRITERS } from './cli-policy-lines.ts'
 
 interface Row { argv: string[]; denied: boolean; hit: string | null }
@@ -112,7 +112,7 @@ describe('ARG-18 a policy of the app', () => {
     ['false', () => false], ['true', () => true], ['NaN', () => Number.NaN], ['an object', () => ({})], ['a list', () => []], ['a symbol', () => Symbol('x')], ['a thenable', () => ({ then: (done: (value: null) => void) => done(null) })],
     ['a boxed text', () => new String('no')], ['a function', () => () => null], ['1n', () => 1n], ['throws null', () => { throw null }],
   ]
-  for (const [name, argPolicy] of answers) test(`${name} refuses`, async () => { await refusedByApp(only('echo', { argPolicy }), 'echo x') })
+  for (const [name, argPolicy] of answers) test(`${name} refuses`, async () => { await refusedAtLast(only('echo', { argPolicy }), 'echo x') })
   for (const allow of [null, undefined]) test(`${allow} allows, also what the default policy refuses`, async () => {
     for (const line of ['sh -c x', 'find . -delete', 'git -c a=b x', 'python3 -c x', 'tool --config f']) {
       assert.equal(await passes(only(first(line), { argPolicy: () => allow }), line), true, line)
@@ -121,7 +121,7 @@ describe('ARG-18 a policy of the app', () => {
   test('a text refuses and is what the model reads; it gets the words once, and never those of an operator or a foreign program', async () => {
     const seen: string[][] = []
     const tool = only('echo', { argPolicy: (tokens: string[]) => { seen.push(tokens); return tokens.includes('secret') ? 'this word is not for you' : null } })
-    assert.ok((await refusedByApp(tool, "echo 'a b' secret")).text.includes('this word is not for you'))
+    assert.ok((await refusedAtLast(tool, "echo 'a b' secret")).text.includes('this word is not for you'))
     assert.deepEqual(seen.map(tokens => tokens.slice(1)), [['a b', 'secret']])
     for (const line of ['echo a | b', 'ls', "echo 'x", '']) await refused(tool, line)
     assert.equal(seen.length, 1)
@@ -153,10 +153,10 @@ describe('a policy for one program', () => {
     const noScripts = (tokens: string[]) => tokens.includes('-c') ? 'no scripts' : null
     await check({ sh: noScripts }, { 'bash x': false })
     assert.equal((await call(only('sh', { programs: { sh: noScripts } }), 'sh x')).response.status, 'success')
-    await refusedByApp(only('sh', { programs: { sh: noScripts } }), 'sh -c x')
-    for (const answer of ['', 0, false, true, Promise.resolve(null), {}]) await refusedByApp(only('sh', { programs: { sh: () => answer } }), 'sh x')
-    await refusedByApp(only('sh', { programs: { sh: () => { throw new Error('broke') } } }), 'sh x')
-    assert.ok((await refusedByApp(only('sh', { programs: { sh: () => 'not today' } }), 'sh x')).text.includes('not today'))
+    await refusedAtLast(only('sh', { programs: { sh: noScripts } }), 'sh -c x')
+    for (const answer of ['', 0, false, true, Promise.resolve(null), {}]) await refusedAtLast(only('sh', { programs: { sh: () => answer } }), 'sh x')
+    await refusedAtLast(only('sh', { programs: { sh: () => { throw new Error('broke') } } }), 'sh x')
+    assert.ok((await refusedAtLast(only('sh', { programs: { sh: () => 'not today' } }), 'sh x')).text.includes('not today'))
   })
   test('strict refuses an unknown program until it has a policy', async () => {
     assert.equal(await passes(only('tool', { strict: true, programs: { tool: 'any' } }), 'tool x'), true)

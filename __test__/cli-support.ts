@@ -71,8 +71,8 @@ export async function refused(tool: CLITool, command: string): Promise<ToolRespo
   return response
 }
 
-/** Asserts that the app's own policy refused the command. It is asked last, right before a command would run. */
-export async function refusedByApp(tool: CLITool, command: string): Promise<ToolResponse> {
+/** Asserts that the command was refused right before it would run: by the app's own policy, or for the repository it stands in. */
+export async function refusedAtLast(tool: CLITool, command: string): Promise<ToolResponse> {
   const { response, asked } = await call(tool, command)
   assert.deepEqual([response.status, response.code, response.executed, asked], ['error', 'PERMISSION_DENIED', false, 1], `${command.slice(0, 200)}: ${response.text.slice(0, 500)}`)
   return response
