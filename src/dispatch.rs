@@ -43,6 +43,10 @@ pub(crate) enum Message {
     Events = 5,
     /// The question under the token has become pointless, or its call is cancelled.
     Cancel = 6,
+    /// Environment variables are to be read; the token is to be answered.
+    Variables = 7,
+    /// Root certificates are wanted; the token is to be answered.
+    RootCertificates = 8,
 }
 
 type Arguments = FnArgs<(u32, u32, String)>;

@@ -10,6 +10,8 @@ const CONFIRM = 3
 const EXECUTE = 4
 const EVENTS = 5
 const CANCEL = 6
+const VARIABLES = 7
+const ROOT_CERTIFICATES = 8
 
 interface Operation {
   resolve(result: string): void
@@ -70,6 +72,13 @@ function receive(message: number, token: number, payload: string): void {
       return
     case CANCEL:
       questions.get(token)?.abort(new DOMException('the call was cancelled', 'AbortError'))
+      return
+    case VARIABLES:
+      binding.answer(token, JSON.stringify((JSON.parse(payload) as string[]).map(name => process.env[name] ?? null)))
+      return
+    case ROOT_CERTIFICATES:
+      // Hundreds of kilobytes that only a system without certificates of its own needs.
+      binding.answer(token, process.getBuiltinModule('node:tls').rootCertificates.join('\n'))
       return
     case CONFIRM:
     case EXECUTE:

@@ -1,0 +1,65 @@
+//! What the services with an interface answer: JSON.
+
+use super::found::{Found, Item};
+use super::reason::Reason;
+use super::source::Source;
+use serde_json::Value;
+
+/// Where a service keeps its results, and how it calls their parts: title, excerpt, address.
+fn shape(source: Source) -> (&'static str, [&'static str; 3]) {
+    match source {
+        Source::Tavily => ("/results", ["title", "content", "url"]),
+        Source::Brave => ("/web/results", ["title", "description", "url"]),
+        Source::SerpApi | Source::DuckDuckGo => ("/organic_results", ["title", "snippet", "link"]),
+    }
+}
+
+/// Reads an answer. Results that are missing are none; what is no list is no answer. A part that is no text counts as missing.
+pub(super) fn read(source: Source, body: &str) -> Result<Found, Reason> {
+    let answer: Value = serde_json::from_str(body.trim_start_matches('\u{feff}')).map_err(|_| Reason::Unreadable)?;
+    let (results, names) = shape(source);
+    let items = match answer.pointer(results) {
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(Value::Null) | None if answer.is_object() => &[],
+        _ => return Err(Reason::Unreadable),
+    };
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let item = |value: &Value| {
+        let [title, snippet, url] = names.map(|name| text(value, name));
+        Item { title, snippet, url }
+    };
+    let summary = if source == Source::Tavily { text(&answer, "answer") } else { None };
+    Ok(Found { answer: summary, items: items.iter().map(item).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(found: &Found) -> Vec<[Option<&str>; 3]> {
+        found.items.iter().map(|item| [item.title.as_deref(), item.snippet.as_deref(), item.url.as_deref()]).collect()
+    }
+
+    #[test]
+    fn every_service_has_its_own_names() {
+        let tavily = read(Source::Tavily, r#"{"answer":"A","results":[{"title":"T","content":"S","url":"http://u"}]}"#).unwrap();
+        assert_eq!((tavily.answer.as_deref(), items(&tavily)), (Some("A"), vec![[Some("T"), Some("S"), Some("http://u")]]));
+        let brave = read(Source::Brave, r#"{"answer":"A","web":{"results":[{"title":"T","description":"S","url":"http://u"}]}}"#).unwrap();
+        assert_eq!((brave.answer.as_deref(), items(&brave)), (None, vec![[Some("T"), Some("S"), Some("http://u")]]));
+        let serpapi = read(Source::SerpApi, r#"{"organic_results":[{"title":"T","snippet":"S","link":"http://u"}]}"#).unwrap();
+        assert_eq!(items(&serpapi), [[Some("T"), Some("S"), Some("http://u")]]);
+    }
+
+    #[test]
+    fn what_is_missing_is_nothing_and_what_is_wrong_is_unreadable() {
+        for nothing in ["{}", r#"{"results":null}"#, r#"{"results":[]}"#, "\u{feff}{\"error\":\"none\"}"] {
+            assert_eq!(read(Source::Tavily, nothing), Ok(Found::default()), "{nothing}");
+        }
+        for wrong in ["", "<html>", "[]", "1", "null", r#"{"results":{}}"#, r#"{"results":"x"}"#, r#"{"results":[}"#] {
+            assert_eq!(read(Source::Tavily, wrong), Err(Reason::Unreadable), "{wrong}");
+        }
+        let odd = read(Source::Tavily, r#"{"answer":7,"results":[1,null,{"title":2,"content":"S","url":[]}]}"#).unwrap();
+        assert_eq!(odd.answer, None);
+        assert_eq!(items(&odd), [[None, None, None], [None, None, None], [None, Some("S"), None]]);
+    }
+}
