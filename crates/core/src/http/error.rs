@@ -49,12 +49,15 @@ impl From<reqwest::Error> for HttpError {
 fn is_about_tls(error: &reqwest::Error) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {
-        // Errors of TLS come inside of one of input and output, which does not name them as its source.
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if error.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        cause = error.source();
+        // An error of input and output does not name the one that it holds as its source.
+        let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match held {
+            Some(held) => Some(held),
+            None => error.source(),
+        };
     }
     false
 }

@@ -23,8 +23,8 @@ pub(super) async fn of_environment(surroundings: &dyn Surroundings) -> Result<Ve
     let is_cgi = value(&["REQUEST_METHOD"]).is_some();
     let http = value(if is_cgi { &["http_proxy", "all_proxy"] } else { &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] });
     let read = |address: &str, make: fn(Url) -> reqwest::Result<Proxy>| {
-        let url = Url::parse(address).ok().filter(Url::has_host).or_else(|| Url::parse(&format!("http://{address}")).ok());
-        let proxy = make(url.ok_or(HttpError::Proxy)?).map_err(|_| HttpError::Proxy)?;
+        let url = if address.contains("://") { Url::parse(address) } else { Url::parse(&format!("http://{address}")) };
+        let proxy = make(url.map_err(|_| HttpError::Proxy)?).map_err(|_| HttpError::Proxy)?;
         Ok(proxy.no_proxy(NoProxy::from_string(&exceptions)))
     };
     let https = https.map(|address| read(address, Proxy::https));

@@ -1,23 +1,25 @@
-//! What the services with an interface answer: JSON.
+//! What the services answer: JSON, or a page.
 
 use super::found::{Found, Item};
+use super::page;
 use super::reason::Reason;
 use super::source::Source;
 use serde_json::Value;
 
-/// Where a service keeps its results, and how it calls their parts: title, excerpt, address.
-fn shape(source: Source) -> (&'static str, [&'static str; 3]) {
+/// Reads an answer.
+pub(super) fn read(source: Source, body: &str) -> Result<Found, Reason> {
     match source {
-        Source::Tavily => ("/results", ["title", "content", "url"]),
-        Source::Brave => ("/web/results", ["title", "description", "url"]),
-        Source::SerpApi | Source::DuckDuckGo => ("/organic_results", ["title", "snippet", "link"]),
+        Source::Tavily => read_json(body, "/results", ["title", "content", "url"]).map(|(found, answer)| Found { answer, ..found }),
+        Source::DuckDuckGo => page::read(body),
+        Source::Brave => read_json(body, "/web/results", ["title", "description", "url"]).map(|(found, _)| found),
+        Source::SerpApi => read_json(body, "/organic_results", ["title", "snippet", "link"]).map(|(found, _)| found),
     }
 }
 
-/// Reads an answer. Results that are missing are none; what is no list is no answer. A part that is no text counts as missing.
-pub(super) fn read(source: Source, body: &str) -> Result<Found, Reason> {
+/// Reads JSON that has its results at a place, their title, excerpt and address under three names, and perhaps an answer. Results that
+/// are missing are none; what is no list is no answer. A part that is no text counts as missing.
+fn read_json(body: &str, results: &str, names: [&str; 3]) -> Result<(Found, Option<String>), Reason> {
     let answer: Value = serde_json::from_str(body.trim_start_matches('\u{feff}')).map_err(|_| Reason::Unreadable)?;
-    let (results, names) = shape(source);
     let items = match answer.pointer(results) {
         Some(Value::Array(items)) => items.as_slice(),
         Some(Value::Null) | None if answer.is_object() => &[],
@@ -28,8 +30,7 @@ pub(super) fn read(source: Source, body: &str) -> Result<Found, Reason> {
         let [title, snippet, url] = names.map(|name| text(value, name));
         Item { title, snippet, url }
     };
-    let summary = if source == Source::Tavily { text(&answer, "answer") } else { None };
-    Ok(Found { answer: summary, items: items.iter().map(item).collect() })
+    Ok((Found { answer: None, items: items.iter().map(item).collect() }, text(&answer, "answer")))
 }
 
 #[cfg(test)]

@@ -57,6 +57,12 @@ pub fn input_schema(prompts: &PromptRegistry) -> Value {
     arguments::schema::<SearchArguments>(prompts, &[("query", "tool.param.search.query")])
 }
 
+/// The results in an answer of a source as JSON, cleaned and bounded as in [`SearchTool`]'s data. `None` for what is no answer.
+pub fn read_answer(source: Source, body: &str) -> Option<String> {
+    let found = answer::read(source, body).ok()?.cleaned(&Secrets::default());
+    serde_json::to_string(&found.items).ok()
+}
+
 #[derive(Deserialize, JsonSchema)]
 struct SearchArguments {
     query: String,

@@ -24,12 +24,8 @@ const STRETCH: usize = 16 * 1024;
 /// Time to read a page. A real one takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reads a page, on a thread where nothing waits for it. Advertisements are left out, and the addresses of results are those they lead to.
-pub(super) async fn read(html: String) -> Result<Found, Reason> {
-    tokio::task::spawn_blocking(move || read_now(&html)).await.unwrap_or(Err(Reason::Unreadable))
-}
-
-fn read_now(html: &str) -> Result<Found, Reason> {
+/// Reads a page. Advertisements are left out, and the addresses of results are those they lead to.
+pub(super) fn read(html: &str) -> Result<Found, Reason> {
     if html.trim().is_empty() {
         return Err(Reason::Unreadable);
     }
@@ -239,7 +235,7 @@ mod tests {
     const PAGE: &str = include_str!("page.html");
 
     fn items(html: &str) -> Vec<[Option<String>; 3]> {
-        read_now(html).unwrap().items.into_iter().map(|item| [item.title, item.snippet, item.url]).collect()
+        read(html).unwrap().items.into_iter().map(|item| [item.title, item.snippet, item.url]).collect()
     }
 
     fn item(parts: [&str; 3]) -> [Option<String>; 3] {
@@ -270,10 +266,10 @@ mod tests {
     #[test]
     fn a_page_that_asks_for_a_person_is_told_from_one_without_results() {
         for challenge in [r#"<form id="challenge-form">"#, r#"<div class="anomaly-modal__title">Unfortunately</div>"#] {
-            assert_eq!(read_now(challenge), Err(Reason::Challenge));
+            assert_eq!(read(challenge), Err(Reason::Challenge));
         }
-        assert_eq!(read_now("<html><div class=no-results>No results.</div></html>"), Ok(Found::default()));
-        assert_eq!(read_now(" \n"), Err(Reason::Unreadable));
+        assert_eq!(read("<html><div class=no-results>No results.</div></html>"), Ok(Found::default()));
+        assert_eq!(read(" \n"), Err(Reason::Unreadable));
     }
 
     #[test]
@@ -284,7 +280,7 @@ mod tests {
         assert_eq!(items(&deep), Vec::<[Option<String>; 3]>::new());
         let attributes: String = (0..200_000).map(|number| format!(" a{number}")).collect();
         let started = Instant::now();
-        let _ = read_now(&format!("<div {attributes}>"));
+        let _ = read(&format!("<div {attributes}>"));
         assert!(started.elapsed() < PATIENCE * 10);
     }
 }

@@ -1,13 +1,14 @@
 //! Asking one source: its request, a second attempt, its answer.
 
+use super::answer;
 use super::found::Found;
 use super::options::{Place, is_usable};
 use super::reason::Reason;
 use super::source::Source;
-use super::{answer, page};
 use crate::http::{Client, HttpError, Reply, Request};
 use serde_json::json;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 /// Before a second attempt, where the source does not say how long to wait.
@@ -34,8 +35,11 @@ impl Question<'_> {
         match (reply.status(), place.source) {
             // An answer to come later, which never comes: what suspected robots get.
             (202, Source::DuckDuckGo) => Err(Reason::Challenge),
-            (200..=299, Source::DuckDuckGo) => page::read(reply.text().await?).await,
-            (200..=299, source) => answer::read(source, &reply.text().await?),
+            (200..=299, source) => {
+                let body = reply.text().await?;
+                // On a thread where no connection waits for it.
+                spawn_blocking(move || answer::read(source, &body)).await.unwrap_or(Err(Reason::Unreadable))
+            }
             (status, _) => Err(Reason::Status(status)),
         }
     }
