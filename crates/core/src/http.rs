@@ -24,7 +24,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect;
 use serde::Serialize;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; toolbolt/", env!("CARGO_PKG_VERSION"), ")");
 
@@ -40,10 +40,17 @@ pub struct Bounds {
 }
 
 /// A client with its pool of connections. Cloning shares the pool.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client {
     inner: reqwest::Client,
     body_bytes: usize,
+}
+
+/// Without its proxies, whose addresses may hold passwords.
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").field("body_bytes", &self.body_bytes).finish_non_exhaustive()
+    }
 }
 
 impl Client {
@@ -165,10 +172,16 @@ impl Reply {
         self.inner.status().as_u16()
     }
 
-    /// How long the server wants to be left alone, where it says so in seconds.
+    /// How long the server wants to be left alone, where it says so.
     pub fn retry_after(&self) -> Option<Duration> {
-        let seconds = self.inner.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-        Some(Duration::from_secs(seconds))
+        let text = self.inner.headers().get(RETRY_AFTER)?.to_str().ok()?.trim();
+        match text.parse() {
+            Ok(seconds) => Some(Duration::from_secs(seconds)),
+            Err(_) => {
+                let date = httpdate::parse_http_date(text).ok()?;
+                Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+            }
+        }
     }
 
     /// The body as text; bytes that are no UTF-8 become U+FFFD.

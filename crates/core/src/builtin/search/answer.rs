@@ -36,6 +36,7 @@ fn read_json(body: &str, results: &str, names: [&str; 3]) -> Result<(Found, Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Secrets;
 
     fn items(found: &Found) -> Vec<[Option<&str>; 3]> {
         found.items.iter().map(|item| [item.title.as_deref(), item.snippet.as_deref(), item.url.as_deref()]).collect()
@@ -63,4 +64,39 @@ mod tests {
         assert_eq!(odd.answer, None);
         assert_eq!(items(&odd), [[None, None, None], [None, None, None], [None, Some("S"), None]]);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_comes_is_read_or_refused(parts in proptest::collection::vec((0..PARTS.len(), ".{0,4}"), 0..40)) {
+            let body: String = parts.iter().flat_map(|(part, noise)| [PARTS[*part], noise.as_str()]).collect();
+            for found in Source::ALL.into_iter().filter_map(|source| read(source, &body).ok()) {
+                for item in found.cleaned(&Secrets::default()).items {
+                    let texts = [&item.title, &item.snippet, &item.url];
+                    assert!(texts.into_iter().flatten().all(|text| !text.chars().any(char::is_control)));
+                    assert!(item.url.is_none_or(|url| url.starts_with("http://") || url.starts_with("https://")));
+                }
+            }
+        }
+    }
+
+    const PARTS: &[&str] = &[
+        r#"<div class="result__body">"#,
+        "<h2>",
+        "</h2>",
+        r#"<a class="result__a" href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F"#,
+        r#"<a href="//duckduckgo.com/y.js">"#,
+        r#"<a class=result__snippet href='javascript:x'>"#,
+        "\">",
+        "</a>",
+        "<script>",
+        "</script>",
+        "<!--",
+        "-->",
+        "&amp;&#0;&#x1b;&#xd800;",
+        "<div id=challenge-form>",
+        r#"{"results":["#,
+        r#"{"title":"\u0000\u001b[1m","url":"https://a.example"}"#,
+        ",",
+        "]}",
+    ];
 }

@@ -33,7 +33,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 /// The tool's name.
 pub const NAME: &str = "search";
@@ -142,12 +142,13 @@ impl SearchTool {
         if left.is_zero() {
             return Err(Reason::OutOfTime);
         }
+        let until = end.min(Instant::now() + self.timeout);
         let asking = async {
             let client = self.client.get_or_try_init(|| Client::new(BOUNDS, &*self.surroundings)).await?;
-            Question { client, query, max_results: self.max_results }.ask(place, key).await
+            Question { client, query, max_results: self.max_results, until }.ask(place, key).await
         };
         let late = if left < self.timeout { Reason::OutOfTime } else { Reason::TimedOut(self.timeout) };
-        timeout(left.min(self.timeout), asking).await.unwrap_or(Err(late))
+        timeout_at(until, asking).await.unwrap_or(Err(late))
     }
 
     /// The key of each place, as it is now.

@@ -9,7 +9,7 @@ use crate::http::{Client, HttpError, Reply, Request};
 use serde_json::json;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// Before a second attempt, where the source does not say how long to wait.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -21,6 +21,8 @@ pub(super) struct Question<'a> {
     pub(super) client: &'a Client,
     pub(super) query: &'a str,
     pub(super) max_results: usize,
+    /// When nobody waits for this source any more.
+    pub(super) until: Instant,
 }
 
 impl Question<'_> {
@@ -48,7 +50,8 @@ impl Question<'_> {
     async fn reply(&self, place: &Place, key: &str) -> Result<Reply, HttpError> {
         let reply = self.request(place, key).send().await?;
         let pause = reply.retry_after().unwrap_or(PAUSE);
-        if !matches!(reply.status(), 429 | 500..=599) || pause > LONGEST_PAUSE {
+        let is_worth_it = matches!(reply.status(), 429 | 500..=599) && pause <= LONGEST_PAUSE && Instant::now() + pause < self.until;
+        if !is_worth_it {
             return Ok(reply);
         }
         drop(reply);
