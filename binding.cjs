@@ -849,6 +849,7 @@ module.exports.errorCodes = nativeBinding.errorCodes
 module.exports.killChildren = nativeBinding.killChildren
 module.exports.parametersToSchema = nativeBinding.parametersToSchema
 module.exports.sanitizeToolName = nativeBinding.sanitizeToolName
+module.exports.searchTool = nativeBinding.searchTool
 module.exports.setDispatcher = nativeBinding.setDispatcher
 module.exports.splitCommandLine = nativeBinding.splitCommandLine
 module.exports.takeMcpClient = nativeBinding.takeMcpClient

@@ -2,3 +2,4 @@
 
 mod calculator;
 mod cli;
+mod search;

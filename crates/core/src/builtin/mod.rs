@@ -3,3 +3,4 @@
 mod arguments;
 pub mod calculator;
 pub mod cli;
+pub mod search;
