@@ -8,7 +8,8 @@ import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSy
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { SYSTEM_PATH, call, cli, located, program, refused, scratch, snapshot } from './cli-support.ts'
+import { call, cli, refused } from './cli-support.ts'
+import { SYSTEM_PATH, located, program, scratch, snapshot } from './machine.ts'
 import { HOSTILE, READS, REPOS } from './cli-hostile-lines.ts'
 import { HOSTILE_ENVIRONMENT, SECRET, makeRepo, playground } from './cli-playground.ts'
 

@@ -7,7 +7,8 @@ import { delimiter, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { CLITool } from 'toolbolt'
 import { coded, hasLoneSurrogate, runFixture, sleep, tracingPrompts, vectors, within } from './support.ts'
-import { SYSTEM_PATH, alive, call, cli, dataOf, ends, located, pidIn, program, refused, scratch } from './cli-support.ts'
+import { alive, call, cli, dataOf, ends, pidIn, refused } from './cli-support.ts'
+import { SYSTEM_PATH, located, program, scratch } from './machine.ts'
 
 process.env.PATH = SYSTEM_PATH
 const prompts = tracingPrompts()
