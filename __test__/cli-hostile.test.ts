@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -43,14 +43,24 @@ const tool = cli(allowed, { cwd: play.work, timeoutMs: 5_000 })
 const state = () => snapshot(play.base, path => path.endsWith('.git/index') || /promised[^/]*\/\.git\/config$/.test(path))
 let before = state()
 
-/** Runs a line and asserts that nothing happened; the baseline is taken anew so that one failure is one failure. */
+/** Puts back what a line has changed, so that the next one starts from the same. */
+function restore(changed: string[]): void {
+  for (const path of changed) {
+    const content = before.get(path)
+    if (content === undefined) rmSync(join(play.base, path), { recursive: true, force: true })
+    else if (path.endsWith('/')) mkdirSync(join(play.base, path), { recursive: true })
+    else writeFileSync(join(play.base, path), content, 'latin1')
+  }
+}
+
+/** Runs a line and asserts that nothing happened. */
 async function harmless(line: string, subject = tool): Promise<void> {
   const { response } = await call(subject, filled(line))
   const ran = existsSync(play.marker) ? readFileSync(play.marker, 'utf8') : ''
   rmSync(play.marker, { force: true })
   const now = state()
-  const changed = [...new Set([...before.keys(), ...now.keys()])].filter(path => before.get(path) !== now.get(path))
-  before = now
+  const changed = [...new Set([...before.keys(), ...now.keys()])].filter(path => before.get(path) !== now.get(path)).sort()
+  restore(changed)
   assert.equal(ran, '', `a marker ran: ${line}\n${response.text}`)
   assert.deepEqual(changed, [], `files changed: ${line}\n${response.text}`)
   assert.ok(!response.text.includes(SECRET) || !/curl|wget/.test(line), `the secret was read: ${line}`)
