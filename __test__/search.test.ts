@@ -113,7 +113,7 @@ describe('a page of DuckDuckGo', () => {
     </div>`
   const found = async (body: string) => {
     await using vendors = await Vendors.start({ duckduckgo: html(body) })
-    return search(vendors, { sources: ['duckduckgo'], maxResults: 10 })
+    return await search(vendors, { sources: ['duckduckgo'], maxResults: 10 })
   }
   test('links are unwrapped, markup and entities become text, blanks are collapsed', LIMIT, async () => {
     const { data } = await found(page([
