@@ -847,6 +847,7 @@ module.exports.calculatorTool = nativeBinding.calculatorTool
 module.exports.connectMcp = nativeBinding.connectMcp
 module.exports.errorCodes = nativeBinding.errorCodes
 module.exports.killChildren = nativeBinding.killChildren
+module.exports.notesTool = nativeBinding.notesTool
 module.exports.parametersToSchema = nativeBinding.parametersToSchema
 module.exports.sanitizeToolName = nativeBinding.sanitizeToolName
 module.exports.setDispatcher = nativeBinding.setDispatcher

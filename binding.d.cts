@@ -187,6 +187,19 @@ export interface McpToolDefinition {
   maxDescChars?: number
 }
 
+/** How much one call may read and write. */
+export interface NotesSettings {
+  /** Characters that a call gives at most. */
+  maxReadChars?: number
+  /** Characters that a call may add at most. */
+  maxAppendChars?: number
+  /** Bytes that a note may grow to. */
+  maxFileBytes?: number
+}
+
+/** The notes below a folder. */
+export declare function notesTool(root: string, settings: NotesSettings, prompts: NativePrompts): NativeTool
+
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 

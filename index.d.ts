@@ -2,6 +2,10 @@ export { CalculatorTool } from './dist/calculator.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPClientOptions, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
+export {
+  type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
+  NotesTool,
+} from './dist/notes.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'

@@ -1,3 +1,4 @@
 //! The built-in tools, made from the options that JavaScript gives.
 
 mod calculator;
+mod notes;

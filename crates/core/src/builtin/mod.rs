@@ -2,3 +2,4 @@
 
 mod arguments;
 pub mod calculator;
+pub mod notes;
