@@ -141,7 +141,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.notes.foreign_root" [] "it belongs to another user"
     "tool.msg.notes.open_root" [] "everybody on this machine may write to it; its owner has to take that right away"
     "tool.msg.notes.bad_character" ["character"] "no name may hold {character}, which some systems do not take or do not show"
-    "tool.msg.notes.bad_ending" [] "no name may end in a dot or a space"
+    "tool.msg.notes.bad_ending" [] "no name may end in a dot, or begin or end with a space"
     "tool.msg.notes.reserved_name" ["name"] "some systems take '{name}' for a device"
     "tool.msg.notes.name_too_long" ["max"] "no name may be longer than {max} bytes"
     "tool.msg.notes.path_too_long" ["max"] "no path may be longer than {max} bytes"

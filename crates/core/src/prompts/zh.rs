@@ -119,7 +119,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.notes.foreign_root" "它属于其他用户"
     "tool.msg.notes.open_root" "这台机器上的任何人都可以写入它，需由其所有者取消该权限"
     "tool.msg.notes.bad_character" "名称中不能有 {character}，有些系统不接受或不显示它"
-    "tool.msg.notes.bad_ending" "名称不能以点或空格结尾"
+    "tool.msg.notes.bad_ending" "名称不能以点结尾，也不能以空格开头或结尾"
     "tool.msg.notes.reserved_name" "有些系统把“{name}”当作设备"
     "tool.msg.notes.name_too_long" "名称不能超过 {max} 字节"
     "tool.msg.notes.path_too_long" "路径不能超过 {max} 字节"

@@ -33,7 +33,7 @@ pub enum PathFault {
     NameTooLong,
     /// A name holds a character that is hidden, or that some systems take for something else.
     Character(char),
-    /// A name ends in a dot or a space, which some systems drop.
+    /// A name ends in a dot or a space, which some systems drop, or begins with a space, which nobody sees.
     Ending,
     /// A name stands for a device on some systems.
     Reserved(String),
@@ -113,7 +113,7 @@ fn portable(name: String) -> Result<String, PathFault> {
     if let Some(character) = name.chars().find(|&character| is_hidden(character) || r#"<>:"/\|?*"#.contains(character)) {
         return Err(PathFault::Character(character));
     }
-    if name.ends_with(['.', ' ']) {
+    if name.ends_with(['.', ' ']) || name.starts_with(' ') {
         return Err(PathFault::Ending);
     }
     if name.len() > MAX_NAME_BYTES {
@@ -198,7 +198,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(PathFault::Character(character)), "{text:?}");
         }
-        for text in ["a.", "...", "a /b", "a.md. "] {
+        for text in ["a.", "...", "a /b", "a/ b", "./ a", "a.md. "] {
             assert_eq!(read(text), Err(PathFault::Ending), "{text:?}");
         }
         for text in ["CON", "nul.txt", "COM1", "com\u{b9}.md", "x/lpt9", "aux .txt", "Nul/x", "CONIN$"] {

@@ -22,14 +22,13 @@ pub(super) fn only_looks(action: Option<&str>) -> bool {
 
 #[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct NotesArguments {
-    #[serde(default, deserialize_with = "nothing_for_null")]
-    #[schemars(required, with = "String", extend("enum" = ACTIONS))]
-    action: String,
-    #[serde(default, deserialize_with = "nothing_for_null")]
+    #[schemars(with = "String", extend("enum" = ACTIONS))]
+    action: Option<String>,
+    #[serde(default, deserialize_with = "nothing_for_null", skip_serializing_if = "String::is_empty")]
     path: String,
-    #[serde(default, deserialize_with = "nothing_for_null")]
+    #[serde(default, deserialize_with = "nothing_for_null", skip_serializing_if = "String::is_empty")]
     content: String,
-    #[serde(default, deserialize_with = "nothing_for_null")]
+    #[serde(default, deserialize_with = "nothing_for_null", skip_serializing_if = "String::is_empty")]
     query: String,
 }
 
@@ -63,7 +62,7 @@ impl Request {
     /// # Errors
     /// The response that refuses them.
     pub(super) fn read(given: NotesArguments, limits: &NotesLimits, words: &Words<'_>) -> Result<Self, ToolResponse> {
-        match given.action.trim() {
+        match given.action.unwrap_or_default().trim() {
             "read" => Ok(Self::Read(note(&given.path, "tool.msg.notes.read_failed", words)?)),
             "append" => {
                 let path = note(&given.path, "tool.msg.notes.write_failed", words)?;

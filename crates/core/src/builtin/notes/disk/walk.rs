@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         Self { cancelled, started: Instant::now(), names: 0, skipped: 0, cut: false }
     }
 
-    /// Calls `each` for every folder, before what is in it, and for every note. `Break` from it ends the walk.
+    /// Calls `each` for every folder, before what is in it, and for every note, names with a dot in front aside. `Break` from it ends the walk.
     pub(super) fn through(
         &mut self,
         folder: &Folder,
@@ -54,6 +54,10 @@ impl<'a> Walk<'a> {
             if self.started.elapsed() >= MAX_TIME {
                 self.cut = true;
                 return Ok(ControlFlow::Break(()));
+            }
+            // Other programs keep what is theirs under such names. Whoever asks for one by its path gets it.
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
             }
             let Some((name, path)) = name.to_str().and_then(|name| Some((name, at.child(name)?))) else {
                 self.skipped += 1;
