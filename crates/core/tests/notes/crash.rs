@@ -78,6 +78,6 @@ fn a_writer_that_is_killed_loses_nothing_that_it_was_told_was_kept() {
         }
         torn += u32::from(!fs::read(&file).unwrap().ends_with(b"\n"));
     }
-    println!("{kept_in_all} notes were kept; {torn} of {KILLS} kills cut a write off");
+    let _ = writeln!(std::io::stderr(), "{kept_in_all} notes were kept; {torn} of {KILLS} kills cut a write off");
     assert!(kept_in_all > 100, "the writers were killed before they wrote");
 }
