@@ -142,6 +142,37 @@ export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 /** The calculator. */
 export declare function calculatorTool(prompts: NativePrompts): NativeTool
 
+/** What TypeScript has checked, with every default filled in. */
+export interface CliSettings {
+  /** Bare names of programs. */
+  allowed: Array<string>
+  /** Where they are looked up. */
+  path: string
+  /** The whole environment of a program. */
+  env: Record<string, string>
+  /** The folder to start in. */
+  cwd?: string
+  /** For one program, in milliseconds. */
+  timeoutMs: number
+  /** Characters shown of each stream. */
+  maxOutputChars: number
+  /** Bytes read of each stream. */
+  maxOutputBytes: number
+  /** Whether programs without a rule are refused. */
+  strict: boolean
+  /** Rules by program name, as JSON. */
+  programs: string
+  /** Whether the app judges every program without a rule of its own. */
+  hookForAll: boolean
+  /** The number under which JavaScript knows its policy. */
+  hook?: number
+  /** `best-effort` or `required`. */
+  sandbox?: string
+}
+
+/** The command line. */
+export declare function cliTool(prompts: NativePrompts, settings: CliSettings): NativeTool
+
 /** Connects; the client is then taken with `takeMcpClient`. */
 export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts): void
 

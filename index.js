@@ -1,4 +1,5 @@
 export { CalculatorTool } from './dist/calculator.js'
+export { CLITool } from './dist/cli.js'
 export { PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool } from './dist/mcp.js'

@@ -43,6 +43,8 @@ pub(crate) enum Message {
     Events = 5,
     /// The question under the token has become pointless, or its call is cancelled.
     Cancel = 6,
+    /// An app is to judge the arguments of a program; the token is to be answered.
+    Policy = 7,
 }
 
 type Arguments = FnArgs<(u32, u32, String)>;

@@ -10,6 +10,7 @@ const CONFIRM = 3
 const EXECUTE = 4
 const EVENTS = 5
 const CANCEL = 6
+const POLICY = 7
 
 interface Operation {
   resolve(result: string): void
@@ -27,15 +28,33 @@ export interface Host {
   deliverEvents(): void
 }
 
+/** What an app answers when the core asks about the arguments of a program: `['allow']`, `['refuse', reason]`, or anything else for a no. */
+export interface Policy {
+  judge(program: string, words: string[]): readonly string[]
+}
+
 const operations = new Map<number, Operation>()
 const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
+const policies = new Map<number, WeakRef<Policy>>()
 let nextToken = 0
+let nextPolicy = 0
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {
   hosts.set(gate, new WeakRef(host))
 }
+
+/** Registers an app's policy and gives its number. It is held weakly: whoever asks has to hold it. */
+export function addPolicy(policy: Policy): number {
+  const number = nextPolicy
+  nextPolicy += 1
+  policies.set(number, new WeakRef(policy))
+  abandoned.register(policy, number)
+  return number
+}
+
+const abandoned = new FinalizationRegistry<number>(number => { policies.delete(number) })
 
 /** Starts a native operation and waits for its result, a text. */
 export function operation(start: (token: number) => void, progress?: (payload: string) => void): Promise<string> {
@@ -71,6 +90,9 @@ function receive(message: number, token: number, payload: string): void {
     case CANCEL:
       questions.get(token)?.abort(new DOMException('the call was cancelled', 'AbortError'))
       return
+    case POLICY:
+      binding.answer(token, judge(payload))
+      return
     case CONFIRM:
     case EXECUTE:
       void reply(message, token, payload)
@@ -89,6 +111,16 @@ async function reply(message: number, token: number, payload: string): Promise<v
   }
   questions.delete(token)
   binding.answer(token, answer)
+}
+
+function judge(payload: string): string {
+  try {
+    const { policy, program, words } = JSON.parse(payload)
+    return JSON.stringify(policies.get(policy)?.deref()?.judge(program, words) ?? [])
+  } catch {
+    // A policy that fails has not said yes.
+    return '[]'
+  }
 }
 
 binding.setDispatcher(receive)

@@ -14,6 +14,19 @@ export function checkChars(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0 || value >= 2 ** 31) throw invalidOption(`${name} must be a positive whole number`)
 }
 
+/** A plain object: what a Map or a list holds would not be seen. */
+export function checkRecord(value: unknown, name: string): asserts value is Record<string, unknown> | undefined {
+  if (value === undefined) return
+  const prototype: unknown = value !== null && typeof value === 'object' ? Object.getPrototypeOf(value) : undefined
+  if (prototype !== null && (prototype === undefined || Object.getPrototypeOf(prototype) !== null)) throw invalidOption(`${name} must be a plain object`)
+}
+
+/** Text without a NUL, which no system call can carry. */
+export function checkText(value: unknown, name: string): void {
+  if (value === undefined) return
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalidOption(`${name} must be a text that is not empty and holds no NUL`)
+}
+
 export function checkName(value: unknown): void {
   if (typeof value !== 'string') throw invalidOption('the name of a tool must be a string')
 }
@@ -29,7 +42,7 @@ export function checkBoolean(value: unknown, name: string): boolean {
 
 /** An option that does not exist may be a misspelt one that was meant to protect something. */
 export function checkKeys(options: unknown, known: readonly string[], what: string): void {
-  if (options === null || typeof options !== 'object') throw invalidOption(`${what} must be an object`)
+  if (options === null || typeof options !== 'object' || Array.isArray(options)) throw invalidOption(`${what} must be an object`)
   for (const key in options) {
     if (!known.includes(key)) throw invalidOption(`${what} have no '${key}'; there are ${known.join(', ')}`)
   }

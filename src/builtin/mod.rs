@@ -1,4 +1,5 @@
 //! The built-in tools, made from the options that JavaScript gives.
 
 mod calculator;
+mod cli;
 mod notes;

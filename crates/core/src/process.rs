@@ -11,6 +11,8 @@
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
+#[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
+mod sandbox;
 #[cfg_attr(not(unix), path = "process/table_other.rs")]
 mod table;
 
@@ -25,6 +27,7 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout};
 
+pub use sandbox::{Confinement, Sandbox, is_available as sandbox_is_available};
 pub use table::{kill_all, kill_everything};
 
 /// How often an exit is looked for where the system does not tell reliably.
@@ -37,12 +40,18 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub struct SpawnOptions {
     /// A path, or a name that is looked up in `PATH`.
     pub program: String,
+    /// What the program is told that its name is; the same as `program` if not given.
+    pub name: Option<String>,
     /// The arguments, each passed as it is.
     pub args: Vec<String>,
     /// The whole environment of the child: nothing is inherited.
     pub env: Vec<(String, String)>,
     /// The folder to start in; ours if not given.
     pub cwd: Option<String>,
+    /// Whether the child has no standard input, instead of a pipe.
+    pub no_stdin: bool,
+    /// What the kernel is asked to keep the child from.
+    pub sandbox: Option<Sandbox>,
     /// Which host environment starts it, for [`kill_all`].
     pub owner: u64,
 }
@@ -84,6 +93,7 @@ pub struct ChildProcess {
     group: Group,
     pid: u32,
     status: Option<ExitStatus>,
+    confinement: Confinement,
 }
 
 impl ChildProcess {
@@ -97,9 +107,9 @@ impl ChildProcess {
         check(options)?;
         let mut command = Command::new(find(options));
         #[cfg(unix)]
-        command.arg0(&options.program);
+        command.arg0(options.name.as_ref().unwrap_or(&options.program));
         command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(if options.no_stdin { Stdio::null() } else { Stdio::piped() }).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &options.cwd {
             command.current_dir(cwd);
         }
@@ -107,11 +117,19 @@ impl ChildProcess {
         command.process_group(0);
         #[cfg(not(unix))]
         command.kill_on_drop(true);
-        let child = command.spawn().map_err(|error| refused(options, &error))?;
+        let (child, confinement) = match &options.sandbox {
+            Some(sandbox) => sandbox::spawn(command, sandbox).map_err(|error| refused(options, &error))?,
+            None => (command.spawn().map_err(|error| refused(options, &error))?, Confinement::None),
+        };
         // A child that was just started has not been waited for, so it has an id.
         let pid = child.id().unwrap_or_default();
         let serial = table::enter(pid, options.owner);
-        Ok(Self { child, group: Group { serial }, pid, status: None })
+        Ok(Self { child, group: Group { serial }, pid, status: None, confinement })
+    }
+
+    /// How far the kernel keeps the child within its sandbox.
+    pub fn confinement(&self) -> Confinement {
+        self.confinement
     }
 
     /// The process id of the child, which is also the id of its group.
@@ -266,11 +284,22 @@ fn find(options: &SpawnOptions) -> PathBuf {
         return name;
     }
     let path = options.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
-    std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(&name))
-        .find(|file| may_execute(file))
-        .unwrap_or(name)
+    find_program(&options.program, path).unwrap_or(name)
+}
+
+/// The file that a bare name stands for on a `PATH`, of which only absolute folders count.
+pub fn find_program(name: &str, path: &str) -> Option<PathBuf> {
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|file| may_execute(file))
+}
+
+/// Whether there is a folder.
+pub fn is_folder(path: &str) -> bool {
+    Path::new(path).is_dir()
+}
+
+/// The name of the file behind all links.
+pub fn real_name(file: &Path) -> Option<String> {
+    std::fs::canonicalize(file).ok()?.file_name()?.to_str().map(str::to_owned)
 }
 
 #[cfg(unix)]
@@ -285,7 +314,10 @@ fn may_execute(_file: &Path) -> bool {
 }
 
 fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
-    let program = options.program.escape_debug();
+    let program = options.name.as_ref().unwrap_or(&options.program).escape_debug();
+    if error.kind() == io::ErrorKind::Unsupported {
+        return ToolError::new(ErrorCode::UnsupportedPlatform, format!("The program `{program}` cannot be confined: {error}."));
+    }
     // The system's answer does not tell a missing folder from a missing program.
     let message = match &options.cwd {
         Some(cwd) if !Path::new(cwd).is_dir() => {
@@ -316,8 +348,8 @@ mod tests {
             program: "sh".to_owned(),
             args: vec!["-c".to_owned(), script.to_owned()],
             env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
-            cwd: None,
             owner,
+            ..SpawnOptions::default()
         };
         ChildProcess::spawn(&options).expect("starts")
     }

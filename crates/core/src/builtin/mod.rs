@@ -2,4 +2,5 @@
 
 mod arguments;
 pub mod calculator;
+pub mod cli;
 pub mod notes;

@@ -32,6 +32,7 @@ impl Server {
             env: options.environment(),
             cwd: options.cwd.clone(),
             owner: options.owner,
+            ..SpawnOptions::default()
         })
         .map_err(|error| ToolError { message: format!("MCP server `{}`: {}", options.namespace, error.message), ..error })?;
         let process_id = child.id();
