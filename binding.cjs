@@ -844,6 +844,7 @@ module.exports.NativeTool = nativeBinding.NativeTool
 module.exports.answer = nativeBinding.answer
 module.exports.batchEnds = nativeBinding.batchEnds
 module.exports.calculatorTool = nativeBinding.calculatorTool
+module.exports.cliTool = nativeBinding.cliTool
 module.exports.connectMcp = nativeBinding.connectMcp
 module.exports.errorCodes = nativeBinding.errorCodes
 module.exports.killChildren = nativeBinding.killChildren

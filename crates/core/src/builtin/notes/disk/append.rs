@@ -50,12 +50,13 @@ pub(super) fn append(
             return Err(Fault::Cancelled);
         }
         write(&file, chunk, limits.max_file_bytes)?;
-        // Others need not wait for the disk.
-        let _ = flock(&file, FlockOperation::Unlock);
-        sync(&file)?;
         if created {
+            // Before anybody else can add to it, and be told that this was kept.
             folder.sync();
         }
+        // Others need not wait for the rest.
+        let _ = flock(&file, FlockOperation::Unlock);
+        sync(&file)?;
         return Ok(Appended { path: path.to_string(), appended_chars: chunk.chars().count() });
     }
     Err(Fault::Moved)
