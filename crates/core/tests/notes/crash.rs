@@ -50,18 +50,19 @@ fn a_writer_that_is_killed_loses_nothing_that_it_was_told_was_kept() {
         }
         let name = writer.to_string();
         let mut child = start("crash::writer", &root, &name);
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // Not a random number, but no rhythm that a writer could share.
-        let pause = Duration::from_micros(u64::from(writer) * 7_919 % 25_000);
-        let killer = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(3) + pause);
-            child.kill().unwrap();
-            child.wait().unwrap();
-        });
-        let kept = lines.map_while(Result::ok).filter(|line| line.starts_with("kept ")).count();
-        killer.join().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        // Some are killed while they begin, the others once they are at work. Not random, but no rhythm that a writer could share.
+        let mut kept = 0;
+        while kept < writer % 4 {
+            let Some(line) = lines.next() else { break };
+            kept += u32::from(line.starts_with("kept "));
+        }
+        thread::sleep(Duration::from_micros(u64::from(writer) * 7_919 % if kept == 0 { 25_000 } else { 4_000 }));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kept += u32::try_from(lines.filter(|line| line.starts_with("kept ")).count()).unwrap();
         kept_in_all += kept;
-        expected.extend((0..u32::try_from(kept).unwrap()).map(|number| content(&name, number)));
+        expected.extend((0..kept).map(|number| content(&name, number)));
 
         let path = note_of(writer);
         let file = root.join(&path);
@@ -79,5 +80,5 @@ fn a_writer_that_is_killed_loses_nothing_that_it_was_told_was_kept() {
         torn += u32::from(!fs::read(&file).unwrap().ends_with(b"\n"));
     }
     let _ = writeln!(std::io::stderr(), "{kept_in_all} notes were kept; {torn} of {KILLS} kills cut a write off");
-    assert!(kept_in_all > 100, "the writers were killed before they wrote");
+    assert!(kept_in_all >= KILLS, "the writers were at work");
 }
