@@ -130,3 +130,16 @@ test('a subclass that replaces a method runs in JavaScript and still asks', asyn
   assert.equal((await registry.execute('notes', { action: 'append', path: 'a', content: 'x' })).status, 'success')
   assert.equal((await registry.execute('notes', { action: 'read', path: 'a' })).text, 'today: x\n')
 })
+
+test('results are external content where the app says so', async () => {
+  const root = fresh()
+  for (const external of [false, true]) {
+    const notes = new NotesTool(root)
+    if (external) notes.externalContent = true
+    const registry = new ToolRegistry({ confirm: () => true })
+    registry.register(notes)
+    await registry.execute('notes', { action: 'append', path: 'a', content: 'text' })
+    const response = await registry.execute('notes', { action: 'read', path: 'a' })
+    assert.equal(registry.render(response) === response.text, !external)
+  }
+})

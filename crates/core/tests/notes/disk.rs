@@ -219,6 +219,8 @@ fn arguments_of_no_kind_get_an_answer() {
         json!({}),
         json!({"action": null}),
         json!({"action": "READ", "path": "a"}),
+        json!({"action": " read ", "path": "a"}),
+        json!({"action": "append ", "path": "a", "content": "x"}),
         json!({"action": 5, "path": "a"}),
         json!({"action": "read", "path": 5}),
         json!({"action": "append", "path": "a", "content": ["x"]}),

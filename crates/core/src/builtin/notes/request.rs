@@ -62,7 +62,7 @@ impl Request {
     /// # Errors
     /// The response that refuses them.
     pub(super) fn read(given: NotesArguments, limits: &NotesLimits, words: &Words<'_>) -> Result<Self, ToolResponse> {
-        match given.action.unwrap_or_default().trim() {
+        match given.action.as_deref().unwrap_or_default() {
             "read" => Ok(Self::Read(note(&given.path, "tool.msg.notes.read_failed", words)?)),
             "append" => {
                 let path = note(&given.path, "tool.msg.notes.write_failed", words)?;
