@@ -117,7 +117,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.notes.no_notes" ["rel"] "There are no notes in '{rel}' yet. Append to one to make it."
     "tool.msg.notes.no_folder" ["rel"] "There is no folder '{rel}' yet. Append to a note in it to make it, or list all notes."
     "tool.msg.notes.list_cut" ["n"] "\n…(there is more; the first {n} entries are shown: list one of the folders)"
-    "tool.msg.notes.skipped" ["n"] "\n({n} files or folders were passed over: links, devices, what is no text, names that notes cannot have)"
+    "tool.msg.notes.skipped" ["n"] "\n(passed over: {n} that are links, devices, no text or not readable, or have names that notes cannot have)"
     "tool.msg.notes.query_empty" [] "There is nothing to search for. Pass the text in 'query'."
     "tool.msg.notes.bad_query" ["max"] "The query has to be one line of at most {max} characters. Search for less."
     "tool.msg.notes.no_match" ["query" "rel"] "No line of the notes in '{rel}' holds '{query}'. Try other words."

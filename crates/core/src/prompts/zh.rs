@@ -95,7 +95,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.notes.no_notes" "“{rel}”中还没有笔记。追加内容即可新建。"
     "tool.msg.notes.no_folder" "还没有文件夹“{rel}”。向其中的笔记追加内容即可新建，也可以列出全部笔记。"
     "tool.msg.notes.list_cut" "\n…（未列完，只显示前 {n} 项；请列出其中某个文件夹）"
-    "tool.msg.notes.skipped" "\n（跳过了 {n} 个文件或文件夹：链接、设备、非文字内容，或笔记不能使用的名称）"
+    "tool.msg.notes.skipped" "\n（跳过了 {n} 个文件或文件夹：链接、设备、非文字或无法读取的内容，或笔记不能使用的名称）"
     "tool.msg.notes.query_empty" "没有要查找的内容。请在 query 中给出文字。"
     "tool.msg.notes.bad_query" "query 只能是一行，且不超过 {max} 个字符。请缩短。"
     "tool.msg.notes.no_match" "“{rel}”的笔记中没有含“{query}”的行。请换些词。"
