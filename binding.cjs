@@ -851,6 +851,7 @@ module.exports.killChildren = nativeBinding.killChildren
 module.exports.notesTool = nativeBinding.notesTool
 module.exports.parametersToSchema = nativeBinding.parametersToSchema
 module.exports.sanitizeToolName = nativeBinding.sanitizeToolName
+module.exports.searchTool = nativeBinding.searchTool
 module.exports.setDispatcher = nativeBinding.setDispatcher
 module.exports.splitCommandLine = nativeBinding.splitCommandLine
 module.exports.takeMcpClient = nativeBinding.takeMcpClient

@@ -231,6 +231,22 @@ export interface NotesSettings {
 /** The notes below a folder. */
 export declare function notesTool(root: string, settings: NotesSettings, prompts: NativePrompts): NativeTool
 
+/** What can be chosen of a search; the defaults for what is absent. */
+export interface NativeSearchOptions {
+  /** How many results the text lists. */
+  maxResults?: number
+  /** Which services are asked, in order. */
+  sources?: Array<string>
+  /** Keys by service. */
+  keys: Record<string, string>
+  /** Addresses by service. */
+  baseUrls: Record<string, string>
+  /** Limit for one service in milliseconds. */
+  timeoutMs?: number
+  /** Limit for all of them in milliseconds. */
+  deadlineMs?: number
+}
+
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 
@@ -246,6 +262,9 @@ export interface RegistrySettings {
 
 /** Makes a foreign name fit the rule for tool names. */
 export declare function sanitizeToolName(name: string): string
+
+/** Web search. */
+export declare function searchTool(options: NativeSearchOptions, prompts: NativePrompts): NativeTool
 
 /** Connects this environment. Called once, when the module is loaded. */
 export declare function setDispatcher(callback: (message: number, token: number, payload: string) => void): void

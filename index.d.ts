@@ -11,6 +11,7 @@ export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'
 export { ToolResponse } from './dist/response.js'
+export { type SearchData, type SearchOptions, type SearchResult, type SearchSource, SearchTool } from './dist/search.js'
 export { type CallableOptions, type MethodToolOptions, Tool, type ToolDefinition, type ToolFlags, type ToolSpec, tool, toolsOf } from './dist/tool.js'
 export type {
   ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool, OpenAIToolCall,

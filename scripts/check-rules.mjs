@@ -74,13 +74,16 @@ const RULES = {
     const tree = treeOf('toolbolt-core')
     return tree === undefined ? ['cargo tree failed'] : tree.filter(name => name.startsWith('napi'))
   },
-  'the core does not name napi, Node.js or JavaScript': () => linesWith(rust(CORE), /\bnapi|node\.?js|javascript|\bV8\b|\bJS\b/i),
+  'the core does not name napi, Node.js or JavaScript': () => linesWith(rust(CORE), /\bnapi|node\.?js|javascript(?!:)|\bV8\b|(?<!\.)\bJS\b/i),
   'the core has no unsafe code': () => (/#!\[forbid\(unsafe_code\)\]/.test(read(`${CORE}/lib.rs`)) ? [] : [`${CORE}/lib.rs does not forbid unsafe_code`]),
   'only src/error.rs makes JavaScript errors': () => linesWith(
     outside(rust('src'), 'src/error.rs'),
     /(?<![\w:])(?:napi::|bindgen_prelude::)*Error::(?:new|from|from_reason|from_status)\b|\bJs(?:Type|Range|Syntax)?Error\b|\bthrow(?:_\w+)?\(|\bcreate_error\b/,
   ),
   'only mcp names rmcp': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/mcp/`, `${CORE}/mcp.rs`), /\brmcp\b/),
+  'only http names reqwest and rustls': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:reqwest|rustls)\b/),
+  'only http reaches the network': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:std|tokio)::net\b/),
+  'http and surroundings know no tool': () => [...importsBeyond('http', ['surroundings']), ...importsBeyond('surroundings', [])],
   'permission, schema, sanitize and prompts use error and name alone': () => ['permission', 'schema', 'sanitize', 'prompts'].flatMap(module => importsBeyond(module, ['error', 'name'])),
   'builtin, mcp and connector do not know registry, gate, execute or each other': () => [
     ...importsOf('builtin', ['registry', 'gate', 'execute', 'mcp', 'connector']),

@@ -44,7 +44,11 @@ pub(crate) enum Message {
     /// The question under the token has become pointless, or its call is cancelled.
     Cancel = 6,
     /// An app is to judge the arguments of a program; the token is to be answered.
-    Policy = 7,
+    Policy = 9,
+    /// Environment variables are to be read; the token is to be answered.
+    Variables = 7,
+    /// Root certificates are wanted; the token is to be answered.
+    RootCertificates = 8,
 }
 
 type Arguments = FnArgs<(u32, u32, String)>;

@@ -9,6 +9,7 @@ mod mcp;
 mod policy;
 mod raw;
 mod registry;
+mod surroundings;
 mod tools;
 mod values;
 

@@ -10,7 +10,9 @@ const CONFIRM = 3
 const EXECUTE = 4
 const EVENTS = 5
 const CANCEL = 6
-const POLICY = 7
+const POLICY = 9
+const VARIABLES = 7
+const ROOT_CERTIFICATES = 8
 
 interface Operation {
   resolve(result: string): void
@@ -92,6 +94,13 @@ function receive(message: number, token: number, payload: string): void {
       return
     case POLICY:
       binding.answer(token, judge(payload))
+      return
+    case VARIABLES:
+      binding.answer(token, JSON.stringify((JSON.parse(payload) as string[]).map(name => process.env[name] ?? null)))
+      return
+    case ROOT_CERTIFICATES:
+      // Hundreds of kilobytes that only a system without certificates of its own needs.
+      binding.answer(token, process.getBuiltinModule('node:tls').rootCertificates.join('\n'))
       return
     case CONFIRM:
     case EXECUTE:

@@ -3,3 +3,4 @@
 mod calculator;
 mod cli;
 mod notes;
+mod search;

@@ -77,7 +77,8 @@ struct Taken {
 
 /// Asks for every page.
 pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> {
-    let connection = client.connection();
+    let link = client.link();
+    let connection = link.connection();
     let mut listing = Listing::default();
     let mut taken = Vec::new();
     let mut cursors = HashSet::new();

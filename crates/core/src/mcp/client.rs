@@ -1,17 +1,16 @@
 //! The client of one server: connecting, calling, closing.
 
 use super::catalog::{self, Listing};
-use super::connection::Connection;
 use super::diagnostics::Diagnostics;
-use super::handshake::{Refusal, Session, open};
 use super::lane::{Request, request};
-use super::options::{ConnectOptions, Protocol};
-use super::reader::Server;
+use super::link::Link;
+use super::options::ConnectOptions;
 use super::result;
 use super::text::quoted;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
 use crate::tool::CallContext;
+use parking_lot::RwLock;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,9 +31,7 @@ pub enum ClientState {
 /// [`McpClient::close`] gives it time to end by itself.
 #[derive(Debug)]
 pub struct McpClient {
-    // Before the server, so that rmcp does not see its transport fail.
-    session: Session,
-    server: Server,
+    link: RwLock<Arc<Link>>,
     options: ConnectOptions,
 }
 
@@ -49,16 +46,13 @@ impl McpClient {
     /// answer in time; the message then gives its exit status and the end of its standard error, without the values of given variables.
     pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
         options.check()?;
-        let mut server = Server::start(&options)?;
-        let opening = open_session(&mut server, &options);
-        let opened = match options.timeout {
-            None => opening.await,
-            Some(limit) => match tokio::time::timeout(limit, opening).await {
-                Ok(opened) => opened,
-                Err(_) => Err(not_in_time(&server.connection, limit)),
-            },
-        };
-        Ok(Arc::new(Self { session: opened?, server, options }))
+        let link = Link::open(&options).await?;
+        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options }))
+    }
+
+    /// The connection as it is now. Whoever holds it keeps it open.
+    pub(super) fn link(&self) -> Arc<Link> {
+        Arc::clone(&self.link.read())
     }
 
     /// The options it was connected with.
@@ -67,23 +61,23 @@ impl McpClient {
     }
 
     /// The version of the protocol that both sides speak.
-    pub fn protocol_version(&self) -> &str {
-        &self.session.version
+    pub fn protocol_version(&self) -> String {
+        self.link().session.version.clone()
     }
 
     /// What the server says about its own use, as it came: text from outside.
-    pub fn instructions(&self) -> Option<&str> {
-        self.session.instructions.as_deref()
+    pub fn instructions(&self) -> Option<String> {
+        self.link().session.instructions.clone()
     }
 
     /// The process id of the server, which is also the id of its group.
     pub fn process_id(&self) -> u32 {
-        self.server.process_id
+        self.link().server.process_id
     }
 
     /// Whether calls are served.
     pub fn state(&self) -> ClientState {
-        match self.connection().failure() {
+        match self.link().connection().failure() {
             None => ClientState::Ready,
             Some(failure) if failure.code == ErrorCode::Closed => ClientState::Closed,
             Some(_) => ClientState::Lost,
@@ -92,13 +86,14 @@ impl McpClient {
 
     /// What was noticed on the connection so far.
     pub fn diagnostics(&self) -> Diagnostics {
-        let connection = self.connection();
+        let link = self.link();
+        let connection = link.connection();
         connection.collector.report(&connection.namespace, connection.stderr.tail(&connection.redactor))
     }
 
     /// Whether the server said that its tools changed since this was last asked.
     pub fn take_tools_changed(&self) -> bool {
-        self.connection().tools_changed.swap(false, Ordering::Relaxed)
+        self.link().connection().tools_changed.swap(false, Ordering::Relaxed)
     }
 
     /// Asks the server for its tools.
@@ -122,7 +117,8 @@ impl McpClient {
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
-        let connection = self.connection();
+        let link = self.link();
+        let connection = link.connection();
         let answer = request(
             connection,
             Request {
@@ -146,7 +142,8 @@ impl McpClient {
     /// Ends the connection. Calls that wait fail at once. The server's input is closed; it has two seconds to end, two more after SIGTERM,
     /// and is then killed. When this returns nothing of its process group is alive. May be called again, and by several at once.
     pub async fn close(&self) {
-        let connection = self.connection();
+        let link = self.link();
+        let connection = link.connection();
         connection.fail(ErrorCode::Closed, connection.closed_message());
         connection.closing.cancel();
         connection.finished.cancelled().await;
@@ -155,35 +152,4 @@ impl McpClient {
     pub(super) fn words(&self) -> result::Words<'_> {
         result::Words { server: &self.options.namespace, prompts: &self.options.prompts }
     }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.server.connection
-    }
-}
-
-async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<Session, ToolError> {
-    match open(&server.connection, options.protocol).await {
-        Ok(session) => Ok(session),
-        Err(Refusal::Error(error)) => Err(error),
-        Err(Refusal::Respawn) => {
-            *server = Server::start(options)?;
-            match open(&server.connection, Protocol::Legacy).await {
-                Ok(session) => Ok(session),
-                Err(Refusal::Error(error)) => Err(error),
-                Err(Refusal::Respawn) => Err(server.connection.failed().await.into()),
-            }
-        }
-    }
-}
-
-fn not_in_time(connection: &Connection, limit: Duration) -> ToolError {
-    let message = format!(
-        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that the command starts an MCP server over standard input and output, or raise the timeout.{}{}",
-        connection.namespace,
-        connection.program,
-        limit.as_secs_f64(),
-        connection.collector.hint(),
-        connection.stderr_note()
-    );
-    ToolError::new(ErrorCode::Timeout, message)
 }

@@ -12,6 +12,7 @@ mod diagnostics;
 mod frame;
 mod handshake;
 mod lane;
+mod link;
 mod options;
 mod outbox;
 mod reader;

@@ -6,7 +6,7 @@ use super::*;
 async fn works_on_a_current_thread_runtime() {
     let client = connect(&[]).await;
     assert_eq!(client.protocol_version(), "2025-11-25");
-    assert_eq!(client.instructions(), Some("be careful"));
+    assert_eq!(client.instructions().as_deref(), Some("be careful"));
     assert_eq!(client.state(), ClientState::Ready);
     assert_eq!(text(&client, "echo", json!({"text": "hello"})).await, "hello");
     let failed = call(&client, "unheard_of", json!({})).await;

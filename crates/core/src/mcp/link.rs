@@ -1,0 +1,62 @@
+//! One life of a connection: the running server, and the session that was opened on it.
+
+use super::connection::Connection;
+use super::handshake::{Refusal, Session, open};
+use super::options::{ConnectOptions, Protocol};
+use super::reader::Server;
+use crate::error::{ErrorCode, ToolError};
+
+/// A server with an open session. Dropping it kills the server.
+#[derive(Debug)]
+pub(super) struct Link {
+    // Before the server, so that rmcp does not see its transport fail.
+    pub(super) session: Session,
+    pub(super) server: Server,
+}
+
+impl Link {
+    /// Starts the server and opens a session, within the time limit of the options.
+    pub(super) async fn open(options: &ConnectOptions) -> Result<Self, ToolError> {
+        let mut server = Server::start(options)?;
+        let opening = open_session(&mut server, options);
+        let opened = match options.timeout {
+            None => opening.await,
+            Some(limit) => match tokio::time::timeout(limit, opening).await {
+                Ok(opened) => opened,
+                Err(_) => Err(not_in_time(&server.connection, limit)),
+            },
+        };
+        Ok(Self { session: opened?, server })
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.server.connection
+    }
+}
+
+async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<Session, ToolError> {
+    match open(&server.connection, options.protocol).await {
+        Ok(session) => Ok(session),
+        Err(Refusal::Error(error)) => Err(error),
+        Err(Refusal::Respawn) => {
+            *server = Server::start(options)?;
+            match open(&server.connection, Protocol::Legacy).await {
+                Ok(session) => Ok(session),
+                Err(Refusal::Error(error)) => Err(error),
+                Err(Refusal::Respawn) => Err(server.connection.failed().await.into()),
+            }
+        }
+    }
+}
+
+fn not_in_time(connection: &Connection, limit: std::time::Duration) -> ToolError {
+    let message = format!(
+        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that the command starts an MCP server over standard input and output, or raise the timeout.{}{}",
+        connection.namespace,
+        connection.program,
+        limit.as_secs_f64(),
+        connection.collector.hint(),
+        connection.stderr_note()
+    );
+    ToolError::new(ErrorCode::Timeout, message)
+}
