@@ -4,6 +4,9 @@ export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from '.
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
 export { type MCPClientOptions } from './dist/mcp-options.js'
+  type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
+  NotesTool,
+} from './dist/notes.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { endedWell, readJson, runFixture } from './support.ts'
 
 const EXPORTS = [
-  'CLITool', 'CalculatorTool', 'MCPClient', 'MCPTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
+  'CLITool', 'CalculatorTool', 'MCPClient', 'MCPTool', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
   'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'sanitizeToolName', 'tool', 'toolsOf',
 ]
 

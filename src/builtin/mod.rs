@@ -2,4 +2,5 @@
 
 mod calculator;
 mod cli;
+mod notes;
 mod search;

@@ -89,8 +89,7 @@ async fn ask(gate: &Arc<Gate>, host: &Arc<dyn Host>, ticket: Ticket, request: &R
 /// # Errors
 /// `INVALID_OPTIONS` for a ticket that does not stand for a running call of a native tool.
 pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Result<Box<Finished>, ToolError> {
-    let NativeCall { entry, tool, arguments } = native_call(gate, ticket)?;
-    let external = tool.is_external_content(&arguments);
+    let NativeCall { entry, tool, arguments, external } = native_call(gate, ticket)?;
     let limit = context.timeout.or_else(|| gate.timeout(&entry));
     let cancelled = context.cancelled.clone();
     let body = AssertUnwindSafe(tool.run(arguments, context)).catch_unwind();
@@ -115,8 +114,7 @@ pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Resu
 /// # Errors
 /// As [`run`].
 pub fn run_now(gate: &Arc<Gate>, ticket: Ticket) -> Result<Option<Box<Finished>>, ToolError> {
-    let NativeCall { tool, arguments, .. } = native_call(gate, ticket)?;
-    let external = tool.is_external_content(&arguments);
+    let NativeCall { tool, arguments, external, .. } = native_call(gate, ticket)?;
     let ended: Result<Option<ToolResponse>, _> = std::panic::catch_unwind(AssertUnwindSafe(|| tool.run_now(&arguments)));
     match ended {
         Ok(Some(response)) => gate.finish_native(ticket, response, external).map(Some),
@@ -130,12 +128,17 @@ struct NativeCall {
     entry: Arc<Entry>,
     tool: Arc<dyn NativeTool>,
     arguments: Arguments,
+    /// Whether the result is text from outside: the tool says so, or whoever registered it.
+    external: bool,
 }
 
 fn native_call(gate: &Gate, ticket: Ticket) -> Result<NativeCall, ToolError> {
     let (entry, arguments) = (gate.entry(ticket)?, gate.arguments(ticket)?);
     match entry.definition.body.clone() {
-        Body::Native(tool) => Ok(NativeCall { entry, tool, arguments }),
+        Body::Native(tool) => {
+            let external = entry.definition.external == PerCall::Always || tool.is_external_content(&arguments);
+            Ok(NativeCall { entry, tool, arguments, external })
+        }
         Body::Host | Body::Missing => Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust")),
     }
 }

@@ -3,4 +3,5 @@
 mod arguments;
 pub mod calculator;
 pub mod cli;
+pub mod notes;
 pub mod search;
