@@ -4,6 +4,7 @@ export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from '.
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
 export { type MCPClientOptions } from './dist/mcp-options.js'
+export {
   type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
   NotesTool,
 } from './dist/notes.js'
