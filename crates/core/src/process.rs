@@ -7,12 +7,16 @@
 //! Every live group stands in one table of the process, so that a host which is about to end can kill its children without a runtime:
 //! see [`kill_all`] and [`kill_everything`].
 //!
+//! On Linux a child does not outlive its host even where the host is killed and cannot do anything: see `starter`.
+//!
 //! On systems other than Unix there are no process groups: the direct child is killed, its descendants are not, and the table stays empty.
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
+#[cfg_attr(not(target_os = "linux"), path = "process/starter_other.rs")]
+mod starter;
 #[cfg_attr(not(unix), path = "process/table_other.rs")]
 mod table;
 
@@ -26,6 +30,8 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout};
+
+use starter::Starter;
 
 pub use sandbox::{Confinement, Sandbox, is_available as sandbox_is_available};
 pub use table::{kill_all, kill_everything};
@@ -94,6 +100,8 @@ pub struct ChildProcess {
     pid: u32,
     status: Option<ExitStatus>,
     confinement: Confinement,
+    /// After the child's end it may go.
+    _starter: Option<Starter>,
 }
 
 impl ChildProcess {
@@ -117,14 +125,16 @@ impl ChildProcess {
         command.process_group(0);
         #[cfg(not(unix))]
         command.kill_on_drop(true);
-        let (child, confinement) = match &options.sandbox {
+        let (child, confinement, starter) = match &options.sandbox {
             Some(sandbox) => sandbox::spawn(command, sandbox).map_err(|error| refused(options, &error))?,
-            None => (command.spawn().map_err(|error| refused(options, &error))?, Confinement::None),
+            None => (starter::spawn(command).map_err(|error| refused(options, &error))?, Confinement::None, None),
         };
         // A child that was just started has not been waited for, so it has an id.
         let pid = child.id().unwrap_or_default();
-        let serial = table::enter(pid, options.owner);
-        Ok(Self { child, group: Group { serial }, pid, status: None, confinement })
+        let Some(serial) = table::enter(pid, options.owner) else {
+            return Err(ToolError::new(ErrorCode::Closed, "The host environment that starts programs has ended."));
+        };
+        Ok(Self { child, group: Group { serial }, pid, status: None, confinement, _starter: starter })
     }
 
     /// How far the kernel keeps the child within its sandbox.
@@ -276,8 +286,7 @@ fn check(options: &SpawnOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Where a name without a folder is found on the child's `PATH`. Left to the system, the look-up would copy our page tables for each child
-/// (`fork` in place of `posix_spawn`), which a large host feels. Relative folders of `PATH` are passed over.
+/// Where a name without a folder is found on the child's `PATH`. Relative folders of `PATH` are passed over.
 fn find(options: &SpawnOptions) -> PathBuf {
     let name = PathBuf::from(&options.program);
     if !cfg!(unix) || options.program.contains('/') {
@@ -380,6 +389,35 @@ mod tests {
         let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
         assert!(!table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn an_owner_that_ended_starts_nothing_more() {
+        kill_all(u64::MAX - 2);
+        let options = SpawnOptions { program: "sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
+        assert_eq!(ChildProcess::spawn(&options).expect_err("refused").code, ErrorCode::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_child_outlives_the_thread_that_asked_for_it() {
+        let runtime = tokio::runtime::Handle::current();
+        let sandboxes = [None, Some(Sandbox { writable: Vec::new(), network: true, required: false })];
+        for sandbox in sandboxes {
+            let options = SpawnOptions {
+                program: "/bin/sh".to_owned(),
+                args: vec!["-c".to_owned(), "sleep 0.5; exit 7".to_owned()],
+                env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+                sandbox,
+                ..SpawnOptions::default()
+            };
+            let runtime = runtime.clone();
+            let starting = std::thread::spawn(move || {
+                let _entered = runtime.enter();
+                ChildProcess::spawn(&options)
+            });
+            let mut child = starting.join().expect("joins").expect("starts");
+            assert_eq!(child.wait().await.expect("status").code(), Some(7));
+        }
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use super::diagnostics::Collector;
 use super::frame::{Envelope, line_text};
 use super::lane::{Lane, Reply};
 use super::outbox::Outbox;
+use super::rate::Rate;
 use super::stderr::{Redactor, StderrRing};
 use super::text::json_string;
 use super::transport::Engine;
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of the id of a server's request.
@@ -55,7 +57,8 @@ pub(super) struct Connection {
     /// What every request carries in `_meta`, in the revisions without a handshake. JSON members, each followed by a comma.
     pub(super) meta: OnceLock<String>,
     /// The server said that its tools changed.
-    pub(super) tools_changed: AtomicBool,
+    pub(super) tools_changed: Notify,
+    rate: Rate,
     failure: Mutex<Option<Failure>>,
     failed: CancellationToken,
     /// We want it to end.
@@ -67,7 +70,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(namespace: String, program: String, group: Group, redactor: Redactor) -> Self {
+    pub(super) fn new(namespace: String, program: String, group: Group, redactor: Redactor, rate: Rate) -> Self {
         Self {
             namespace,
             program,
@@ -79,7 +82,8 @@ impl Connection {
             stderr: StderrRing::default(),
             collector: Collector::default(),
             meta: OnceLock::new(),
-            tools_changed: AtomicBool::new(false),
+            tools_changed: Notify::new(),
+            rate,
             failure: Mutex::new(None),
             failed: CancellationToken::new(),
             closing: CancellationToken::new(),
@@ -200,13 +204,16 @@ impl Connection {
     }
 
     fn accept_notification(&self, method: &str, params: Option<&RawValue>, text: &str) {
+        if !self.rate.admit() {
+            return self.collector.dropped();
+        }
         match method {
             "notifications/progress" => {
                 if !params.is_some_and(|params| self.lane.progress(params)) {
                     self.collector.dropped();
                 }
             }
-            "notifications/tools/list_changed" => self.tools_changed.store(true, Ordering::Relaxed),
+            "notifications/tools/list_changed" => self.tools_changed.notify_one(),
             // What rmcp keeps books of. Anything else nobody listens to, and a flood of it would cost a task each.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => {
                 if !self.engine.forward(text) {

@@ -4,6 +4,7 @@
 //! lane of their own on the same pipe, because rmcp drops a whole list or result for one part that it does not know, loses digits and
 //! fields, and delivers progress out of order.
 
+mod bounds;
 mod catalog;
 mod client;
 mod command;
@@ -12,10 +13,15 @@ mod diagnostics;
 mod frame;
 mod handshake;
 mod lane;
+mod life;
 mod link;
+mod listen;
 mod options;
 mod outbox;
+mod output;
+mod rate;
 mod reader;
+mod refresh;
 mod result;
 mod schema;
 mod stderr;
@@ -24,9 +30,12 @@ mod text;
 mod tool;
 mod transport;
 
+pub use bounds::Bounds;
 pub use catalog::{Listing, Skipped};
 pub use client::{ClientState, McpClient};
 pub use command::split_command;
 pub use diagnostics::Diagnostics;
+pub use life::Respawn;
 pub use options::{ConnectOptions, Protocol};
-pub use tool::McpTool;
+pub use refresh::{Judge, OnTools, ToolsChange, ToolsEvent};
+pub use tool::{Declaration, McpTool};

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::frame::{End, Lines};
 use super::options::ConnectOptions;
+use super::rate::Rate;
 use super::stderr::Redactor;
 use super::supervise::supervise;
 use crate::error::{ErrorCode, ToolError};
@@ -39,7 +40,8 @@ impl Server {
         let redactor = Redactor::new(options.env.iter().map(|(_, value)| value.as_str()));
         // Where it lies on this machine is nothing that a model should read.
         let program = Path::new(&options.command).file_name().unwrap_or_default().to_string_lossy().escape_debug().to_string();
-        let connection = Arc::new(Connection::new(options.namespace.clone(), program, child.group(), redactor));
+        let rate = Rate::new(options.bounds.max_notifications_per_second);
+        let connection = Arc::new(Connection::new(options.namespace.clone(), program, child.group(), redactor, rate));
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.take_stdin(), child.take_stdout(), child.take_stderr()) else {
             return Err(ToolError::new(ErrorCode::ConnectionFailed, "The pipes to the server are missing."));
         };

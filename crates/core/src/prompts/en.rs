@@ -202,5 +202,8 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.bad_number" ["server" "number"] "The tool's server '{server}' answered with the number {number}, which cannot be passed on. Ask for another form of the result, or tell the user."
     "tool.msg.mcp.cancelled" ["server"] "The call of the server '{server}' was cancelled. Do not repeat it unless the user asks."
     "tool.msg.mcp.blocked" ["server"] "The tool's server '{server}' does not take in what it is sent. Use another tool, or tell the user."
+    "tool.msg.mcp.restarting" [] "It is being restarted; the call was not made and can be repeated in a moment."
+    "tool.msg.mcp.busy" ["server" "timeout"] "Too many calls of the tool's server '{server}' were under way for {timeout} seconds, so this one was not made. Try again later, or use another tool."
+    "tool.msg.mcp.bad_output" ["server" "problems" "text"] "The tool's server '{server}' gave a result that is not what it says its results are: {problems}\nDo not rely on it. It says: {text}"
     "tool.msg.mcp.error" ["text"] "The tool reports an error: {text}\nCorrect the arguments, or take another way."
 };

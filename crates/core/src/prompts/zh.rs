@@ -176,5 +176,8 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.bad_number" "该工具的服务器“{server}”返回了无法转交的数字 {number}。请要求另一种形式的结果，或告知用户。"
     "tool.msg.mcp.cancelled" "对服务器“{server}”的调用已取消。除非用户要求，请勿重复。"
     "tool.msg.mcp.blocked" "该工具的服务器“{server}”不接收发送给它的内容。请改用其他工具，或告知用户。"
+    "tool.msg.mcp.restarting" "正在重新启动它；此调用没有发出，稍后可以重试。"
+    "tool.msg.mcp.busy" "对该工具的服务器“{server}”的调用过多，{timeout} 秒内未能轮到此调用，因此没有发出。请稍后重试，或改用其他工具。"
+    "tool.msg.mcp.bad_output" "该工具的服务器“{server}”给出的结果与它自己的说明不符：{problems}\n请不要依赖它。其内容为：{text}"
     "tool.msg.mcp.error" "工具报告了错误：{text}\n请改正参数，或换一种办法。"
 };
