@@ -1,11 +1,46 @@
 /** Options of an MCP client, checked once and brought into the shape that the core takes. */
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
-import { checkChars, checkMs } from './options.js'
+import { checkChars, checkFunction, checkKeys, checkMs } from './options.js'
+import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
+/** Bounds on what a server sends, and on what is under way at once. */
+export interface MCPBounds {
+  /** Bytes of one message from the server; a longer one closes the connection. Default: 10 MiB. */
+  maxFrameBytes?: number | undefined
+  /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
+  maxTools?: number | undefined
+  /** Characters kept of each description. Default: 4,096. */
+  maxDescChars?: number | undefined
+  /** Bytes of one input or output schema. Default: 128 KiB. */
+  maxSchemaBytes?: number | undefined
+  /** Levels of nesting of one schema, at most 100. Default: 32. */
+  maxSchemaDepth?: number | undefined
+  /** Characters of a result's text, of calls past a registry too. Default: the registry's limit; none past it. */
+  maxResultChars?: number | undefined
+  /** Bytes of a result's data, of calls past a registry too. Default: 1 MiB; none past a registry. */
+  maxResultBytes?: number | undefined
+  /** Calls that are sent and not answered; more wait in order within their own time. Default: 64. */
+  maxInFlight?: number | undefined
+  /** Notifications taken within a second; more are counted and dropped, progress too. Default: 5,000. */
+  maxNotificationsPerSecond?: number | undefined
+}
+
+/** How a server is started anew that went away by itself. */
+export interface MCPRespawn {
+  /** Tries in a row, successful or not. Default: 5. */
+  attempts?: number | undefined
+  /** The longest pause before the first try in milliseconds; each further one may be twice as long. Default: 500. */
+  firstDelayMs?: number | undefined
+  /** The longest pause of all in milliseconds. Default: 30,000. */
+  maxDelayMs?: number | undefined
+  /** How long a server has to live in milliseconds for its next end to count as the first one. Default: 60,000. */
+  healthyAfterMs?: number | undefined
+}
+
 /** How to reach a server, and how far to trust it. */
-export interface MCPClientOptions {
+export interface MCPClientOptions extends MCPBounds {
   /** Prefix of the names of its tools, and their origin: `mcp:{namespace}`. `[A-Za-z0-9_-]`, 1 to 64 characters. */
   namespace: string
   /** The program to start, found in PATH. No shell is involved. */
@@ -21,19 +56,23 @@ export interface MCPClientOptions {
   cwd?: string | undefined
   /** Whether calls of its tools need a yes. Default: true. */
   requiresConfirmation?: boolean | undefined
-  /** Characters kept of each description. Default: 4,096. */
-  maxDescChars?: number | undefined
   /**
-   * Limit in milliseconds for start and handshake together, and for each request; progress of a call restarts it, up to ten times.
-   * `null` for none. Default: 30,000.
+   * Limit in milliseconds for each request; progress of a call restarts it, up to ten times. `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
+  /** Limit in milliseconds for start and handshake together. Default: `timeoutMs`. */
+  connectTimeoutMs?: number | undefined
+  /** Whether, and how, a server is started anew that went away by itself. A call that was sent is never sent again. Default: true. */
+  respawn?: boolean | MCPRespawn | undefined
+  /** Hears when a listing of tools differs from the one before. What it throws is ignored. */
+  onToolsChanged?: ((change: ToolsChange) => unknown) | undefined
   /** The words about calls: that the server did not answer, and the like. Default: English. */
   prompts?: PromptRegistry | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'prompts']
+const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
+const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'connectTimeoutMs', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 
 /** Options from whatever `connect` was given. @throws ToolError `INVALID_OPTIONS`. */
 export function readOptions(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions>) {
@@ -50,7 +89,7 @@ export function readOptions(server: string | readonly string[] | MCPClientOption
 function checked(options: MCPClientOptions) {
   const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
   if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
-  const { namespace, command, args = [], env = {}, cwd, requiresConfirmation = true, maxDescChars, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const { namespace, command, args = [], env = {}, cwd, requiresConfirmation = true, maxDescChars, timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs } = options
   if (typeof namespace !== 'string') throw invalidOption('namespace must be a string: it is the root of trust for the tools of this server')
   if (typeof command !== 'string') throw invalidOption('command must be a string')
   if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
@@ -59,11 +98,40 @@ function checked(options: MCPClientOptions) {
   if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
+  if (connectTimeoutMs === null) throw invalidOption('connectTimeoutMs must be a positive number of milliseconds; without it timeoutMs holds')
+  checkMs(connectTimeoutMs, 'connectTimeoutMs')
+  checkFunction(options.onToolsChanged, 'onToolsChanged')
+  const respawn = readRespawn(options.respawn)
   return {
-    namespace, command, args: [...args], env: { ...env }, requiresConfirmation, prompts: nativePrompts(options.prompts),
+    namespace, command, args: [...args], env: { ...env }, requiresConfirmation, prompts: nativePrompts(options.prompts), bounds: readBounds(options),
+    onToolsChanged: options.onToolsChanged,
     ...(cwd === undefined ? {} : { cwd }),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    ...(respawn === undefined ? {} : { respawn }),
   }
 }
 
+function readBounds(options: MCPBounds): Partial<Record<(typeof BOUNDS)[number], number>> {
+  const bounds: Partial<Record<(typeof BOUNDS)[number], number>> = {}
+  for (const name of BOUNDS) {
+    const value = options[name]
+    checkChars(value, name)
+    if (value !== undefined) bounds[name] = value
+  }
+  return bounds
+}
+
+/** What the core takes; nothing for not at all. */
+function readRespawn(respawn: boolean | MCPRespawn = true) {
+  if (typeof respawn === 'boolean') return respawn ? {} : undefined
+  checkKeys(respawn, ['attempts', 'firstDelayMs', 'maxDelayMs', 'healthyAfterMs'], 'the options of respawn')
+  const { attempts, firstDelayMs, maxDelayMs, healthyAfterMs } = respawn
+  checkChars(attempts, 'respawn.attempts')
+  for (const [name, value] of Object.entries({ firstDelayMs, maxDelayMs, healthyAfterMs })) {
+    if (value === null) throw invalidOption(`respawn.${name} must be a positive number of milliseconds`)
+    checkMs(value, `respawn.${name}`)
+  }
+  return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
+}

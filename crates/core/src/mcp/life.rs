@@ -161,11 +161,13 @@ async fn look_after(client: Weak<McpClient>, life: Arc<Life>, options: Arc<Conne
 
 /// Tries until there is a connection again. False when there will be none.
 async fn start_anew(client: &Weak<McpClient>, life: &Life, options: &ConnectOptions, policy: &Respawn, tries: &mut u32) -> bool {
-    let Some(mut protocol) = client.upgrade().map(|client| client.link().session.era(options.protocol)) else { return false };
+    let Some(era) = client.upgrade().map(|client| client.link().session.era(options.protocol)) else { return false };
     while *tries < policy.attempts {
         let Some(()) = life.unless_closing(sleep(policy.delay(*tries))).await else { return false };
         *tries += 1;
         life.phase.send_replace(Phase::Starting);
+        // What the server spoke before may not be what it speaks now: the last try asks anew.
+        let protocol = if *tries == policy.attempts { options.protocol } else { era };
         match Link::open(options, protocol, &life.closing).await {
             Ok(link) => return take_over(client, life, link).await,
             // Also when the host environment has ended.
@@ -173,8 +175,6 @@ async fn start_anew(client: &Weak<McpClient>, life: &Life, options: &ConnectOpti
             Err(error) => life.note(error),
         }
         life.phase.send_replace(Phase::Waiting);
-        // What the server spoke before may not be what it speaks now.
-        protocol = options.protocol;
     }
     if let Some(mut last) = life.last_error() {
         last.message.push_str(&format!("\nAfter {} tries in a row it is not started again. Connect anew.", policy.attempts));

@@ -117,12 +117,15 @@ async fn a_listing_that_is_refused_is_told_and_not_taken() {
 async fn a_subscription_that_ends_is_opened_again_a_few_times() {
     let client = connect(&["changes", "modern"]).await;
     let listens = async || text(&client, "methods", json!({})).await.matches("subscriptions/listen").count();
-    assert_eq!(listens().await, 1);
-    call(&client, "end_listen", json!({})).await;
-    let deadline = Instant::now() + GENEROUS;
-    while listens().await < 2 {
-        assert!(Instant::now() < deadline);
-        sleep(Duration::from_millis(50)).await;
+    for number in 1..=2 {
+        let deadline = Instant::now() + GENEROUS;
+        while listens().await < number {
+            assert!(Instant::now() < deadline);
+            sleep(Duration::from_millis(50)).await;
+        }
+        if number == 1 {
+            call(&client, "end_listen", json!({})).await;
+        }
     }
     // An error without an id is for the call that waits, not for the subscription.
     let failed = call(&client, "anonymous_error", json!({})).await;
