@@ -13,6 +13,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
+mod find;
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
 #[cfg_attr(not(target_os = "linux"), path = "process/starter_other.rs")]
@@ -24,7 +25,7 @@ use crate::error::{ErrorCode, ToolError};
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::task::Poll;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use starter::Starter;
 
+pub use find::{find_program, is_folder, real_name};
 pub use sandbox::{Confinement, Sandbox, is_available as sandbox_is_available};
 pub use table::{kill_all, kill_everything};
 
@@ -113,9 +115,10 @@ impl ChildProcess {
     /// refuses: the message names the program and the fix.
     pub fn spawn(options: &SpawnOptions) -> Result<Self, ToolError> {
         check(options)?;
-        let mut command = Command::new(find(options));
+        let mut command = Command::new(find::find(options));
+        let name = options.name.as_ref().unwrap_or(&options.program);
         #[cfg(unix)]
-        command.arg0(options.name.as_ref().unwrap_or(&options.program));
+        command.arg0(name);
         command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
         command.stdin(if options.no_stdin { Stdio::null() } else { Stdio::piped() }).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &options.cwd {
@@ -126,8 +129,8 @@ impl ChildProcess {
         #[cfg(not(unix))]
         command.kill_on_drop(true);
         let (child, confinement, starter) = match &options.sandbox {
-            Some(sandbox) => sandbox::spawn(command, sandbox).map_err(|error| refused(options, &error))?,
-            None => (starter::spawn(command).map_err(|error| refused(options, &error))?, Confinement::None, None),
+            Some(sandbox) => sandbox::spawn(command, name, sandbox).map_err(|error| refused(options, &error))?,
+            None => (starter::spawn(command, name).map_err(|error| refused(options, &error))?, Confinement::None, None),
         };
         // A child that was just started has not been waited for, so it has an id.
         let pid = child.id().unwrap_or_default();
@@ -284,42 +287,6 @@ fn check(options: &SpawnOptions) -> Result<(), ToolError> {
         }
     }
     Ok(())
-}
-
-/// Where a name without a folder is found on the child's `PATH`. Relative folders of `PATH` are passed over.
-fn find(options: &SpawnOptions) -> PathBuf {
-    let name = PathBuf::from(&options.program);
-    if !cfg!(unix) || options.program.contains('/') {
-        return name;
-    }
-    let path = options.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
-    find_program(&options.program, path).unwrap_or(name)
-}
-
-/// The file that a bare name stands for on a `PATH`, of which only absolute folders count.
-pub fn find_program(name: &str, path: &str) -> Option<PathBuf> {
-    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|file| may_execute(file))
-}
-
-/// Whether there is a folder.
-pub fn is_folder(path: &str) -> bool {
-    Path::new(path).is_dir()
-}
-
-/// The name of the file behind all links.
-pub fn real_name(file: &Path) -> Option<String> {
-    std::fs::canonicalize(file).ok()?.file_name()?.to_str().map(str::to_owned)
-}
-
-#[cfg(unix)]
-fn may_execute(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn may_execute(_file: &Path) -> bool {
-    false
 }
 
 fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {

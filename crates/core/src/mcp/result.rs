@@ -2,6 +2,7 @@
 
 use super::connection::Failure;
 use super::diagnostics::Collector;
+use super::frame::present;
 use super::lane::NoResult;
 use super::output::OutputSchema;
 use super::text::{clean_all, json_string};
@@ -16,7 +17,7 @@ use serde_json::value::RawValue;
 struct Parts<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     structured_content: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'a RawValue>,
@@ -74,8 +75,9 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>, promise: Option<&Pr
     let texts: Vec<String> = blocks.iter().filter_map(|block| text_of(block)).collect();
     let text = match (texts.is_empty(), parts.structured_content) {
         (false, _) => texts.join("\n"),
-        (true, Some(structured)) => clean_all(structured.get()),
-        (true, None) => words.prompts.text("tool.msg.mcp.no_text", &[]),
+        // A server may write down what is absent.
+        (true, Some(structured)) if structured.get() != "null" => clean_all(structured.get()),
+        (true, _) => words.prompts.text("tool.msg.mcp.no_text", &[]),
     };
 
     let mut data = format!(r#"{{"content":{content}"#);
@@ -217,6 +219,7 @@ mod tests {
         );
         assert_eq!(of("{}").data.expect("data").get(), r#"{"content":[]}"#);
         assert_eq!(of(r#"{"structuredContent":42}"#).text, "42");
+        assert_eq!(of(r#"{"structuredContent":null}"#).data.expect("data").get(), r#"{"content":[],"structuredContent":null}"#);
     }
 
     #[test]

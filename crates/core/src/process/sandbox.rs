@@ -46,9 +46,9 @@ pub fn is_available() -> bool {
     ruleset(&sandbox).and_then(Ruleset::create).is_ok()
 }
 
-pub(super) fn spawn(command: Command, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
+pub(super) fn spawn(command: Command, name: &str, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
     let sandbox = sandbox.clone();
-    let (child, confinement, starter) = Starter::spawn(command, move || match confine(&sandbox) {
+    let (child, confinement, starter) = Starter::spawn(command, name, move || match confine(&sandbox) {
         Ok(confinement) => Ok(confinement),
         Err(_) if !sandbox.required => Ok(Confinement::None),
         Err(error) => Err(io::Error::new(io::ErrorKind::Unsupported, error)),

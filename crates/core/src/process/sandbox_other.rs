@@ -30,9 +30,9 @@ pub fn is_available() -> bool {
     false
 }
 
-pub(super) fn spawn(command: Command, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
+pub(super) fn spawn(command: Command, name: &str, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
     if sandbox.required {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no sandbox"));
     }
-    Ok((super::starter::spawn(command)?, Confinement::None, None))
+    Ok((super::starter::spawn(command, name)?, Confinement::None, None))
 }

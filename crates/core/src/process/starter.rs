@@ -6,6 +6,7 @@
 //! Starting this way costs `fork` in place of `posix_spawn`, and with it a copy of the host's page tables: docs/design.md has figures.
 
 use super::{Child, Command, io};
+use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -29,12 +30,12 @@ fn work(jobs: &Receiver<Job>) {
 }
 
 /// Starts a program on the thread that lives as long as the process. Must be called within a tokio runtime; waits for the start.
-pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
+pub(super) fn spawn(mut command: Command, name: &str) -> io::Result<Child> {
+    toolbolt_spawn::end_with_thread(command.as_std_mut(), OsStr::new(name))?;
     let runtime = Handle::current();
     let (sender, started) = channel();
     let job = move || {
         let _entered = runtime.enter();
-        toolbolt_spawn::end_with_thread(command.as_std_mut());
         // Whoever asked waits for it.
         drop(sender.send(command.spawn()));
     };
@@ -58,15 +59,16 @@ impl Starter {
     /// Starts a program on a new thread that was prepared. Must be called within a tokio runtime; waits for the start.
     pub(super) fn spawn<T: Send + 'static>(
         mut command: Command,
+        name: &str,
         prepare: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> io::Result<(Child, T, Self)> {
+        toolbolt_spawn::end_with_thread(command.as_std_mut(), OsStr::new(name))?;
         let runtime = Handle::current();
         let (sender, started) = channel();
         let (alive, end) = channel::<()>();
         let work = move || {
             let outcome = {
                 let _entered = runtime.enter();
-                toolbolt_spawn::end_with_thread(command.as_std_mut());
                 prepare().and_then(|prepared| Ok((command.spawn()?, prepared)))
             };
             // The pipes of the command, and the runtime's handle, are not kept for as long as the program runs.

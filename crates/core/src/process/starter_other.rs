@@ -6,7 +6,7 @@ use super::{Child, Command, io};
 #[derive(Debug)]
 pub(super) struct Starter;
 
-/// Starts a program.
-pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
+/// Starts a program, which was told its name already.
+pub(super) fn spawn(mut command: Command, _name: &str) -> io::Result<Child> {
     command.spawn()
 }
