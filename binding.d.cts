@@ -218,19 +218,6 @@ export interface McpToolDefinition {
   maxDescChars?: number
 }
 
-/** How much one call may read and write. */
-export interface NotesSettings {
-  /** Characters that a call gives at most. */
-  maxReadChars?: number
-  /** Characters that a call may add at most. */
-  maxAppendChars?: number
-  /** Bytes that a note may grow to. */
-  maxFileBytes?: number
-}
-
-/** The notes below a folder. */
-export declare function notesTool(root: string, settings: NotesSettings, prompts: NativePrompts): NativeTool
-
 /** What can be chosen of a search; the defaults for what is absent. */
 export interface NativeSearchOptions {
   /** How many results the text lists. */
@@ -246,6 +233,19 @@ export interface NativeSearchOptions {
   /** Limit for all of them in milliseconds. */
   deadlineMs?: number
 }
+
+/** How much one call may read and write. */
+export interface NotesSettings {
+  /** Characters that a call gives at most. */
+  maxReadChars?: number
+  /** Characters that a call may add at most. */
+  maxAppendChars?: number
+  /** Bytes that a note may grow to. */
+  maxFileBytes?: number
+}
+
+/** The notes below a folder. */
+export declare function notesTool(root: string, settings: NotesSettings, prompts: NativePrompts): NativeTool
 
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
