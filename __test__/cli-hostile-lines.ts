@@ -23,7 +23,7 @@ export const HOSTILE: Record<string, string[]> = {
     'split --filter=./p a', 'split --filt=./p a', 'split --filter ./p a', 'split -l1 --f=./p a', 'iconv -o ../out/x a', 'iconv --output=../out/x a', 'tree -o ../out/x', 'sdiff -o ../out/x a big', 'sdiff --diff-program=./p a big', 'sdiff --diff-p=./p a big', 'install --strip-program=./p -s p ../out/x', 'file -C -m magic', 'zip -T -TT ./p ../out/x.zip a', 'zip ../out/x.zip a -TT ./p -T', 'zip --unzip-command ./p -T ../out/x.zip a',
   ],
   sed: [
-    "sed '1e ./p' a", 'sed 1e\\ ./p a', "sed 's/.*/.\\/p/e' a", "sed 'w ../out/x' a", "sed 's/a/b/w ../out/x' a", "sed -n '/./w ../out/x' a", 'sed -i s/a/b/ hello.txt', 'sed -n -ibak p hello.txt', 'sed -nibak p hello.txt', 'sed --in-place s/e/b/ hello.txt', 'sed --in-pl s/e/b/ hello.txt', 'sed -f script.sed a', 'sed --file=script.sed a', 'sed -s -i p hello.txt', "sed -e p -e '1e ./p' a",
+    "sed '1e ./p' a", 'sed 1e\\ ./p a', "sed 's/.*/.\\/p/e' a", "sed 'w ../out/x' a", "sed 's/a/b/w ../out/x' a", "sed -n '/./w ../out/x' a", 'sed -i s/e/b/ hello.txt', 'sed -n -ibak p hello.txt', 'sed -nibak p hello.txt', 'sed --in-place s/e/b/ hello.txt', 'sed --in-pl s/e/b/ hello.txt', 'sed -f script.sed a', 'sed --file=script.sed a', 'sed -s -i p hello.txt', "sed -e p -e '1e ./p' a",
     'sed --expression=1e./p a', "sed -n '$!N;1e ./p' a", "sed -E 's/(.*)/.\\/p/e;p' a", "sed -z '1e ./p' a", "sed --debug '1e ./p' a", "sed --posix '1e ./p' a", "sed -- '1e ./p' a", 'sed 1W../out/x a', 'sed -i.bak p hello.txt', "sed -n '1!G;h;$p;1w ../out/x' a",
   ],
   interpreters: [

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { SYSTEM_PATH, call, cli, located, program, refusedAtLast, refused, scratch, snapshot } from './cli-support.ts'
+import { call, cli, refused, refusedAtLast } from './cli-support.ts'
+import { SYSTEM_PATH, located, program, scratch, snapshot } from './machine.ts'
 import { HOSTILE, READS, REPOS } from './cli-hostile-lines.ts'
 import { HOSTILE_ENVIRONMENT, SECRET, makeRepo, playground } from './cli-playground.ts'
 
@@ -38,18 +39,28 @@ const allowed = [...new Set([...Object.values(HOSTILE).flat(), 'p', 'cat', 'ls',
 Object.assign(process.env, HOSTILE_ENVIRONMENT, { PATH: `.:${SYSTEM_PATH}`, HOME: play.home })
 const tool = cli(allowed, { cwd: play.work, timeoutMs: 5_000 })
 
-/** What may change without harm: git notes in its index when it looked at a file. */
-const state = () => snapshot(play.base, path => path.endsWith('.git/index'))
+/** What may change without harm: git notes in its index when it looked at a file, and in its configuration how it asks for promised objects. */
+const state = () => snapshot(play.base, path => path.endsWith('.git/index') || /promised[^/]*\/\.git\/config$/.test(path))
 let before = state()
 
-/** Runs a line and asserts that nothing happened; the baseline is taken anew so that one failure is one failure. */
+/** Puts back what a line has changed, so that the next one starts from the same. */
+function restore(changed: string[]): void {
+  for (const path of changed) {
+    const content = before.get(path)
+    if (content === undefined) rmSync(join(play.base, path), { recursive: true, force: true })
+    else if (path.endsWith('/')) mkdirSync(join(play.base, path), { recursive: true })
+    else writeFileSync(join(play.base, path), content, 'latin1')
+  }
+}
+
+/** Runs a line and asserts that nothing happened. */
 async function harmless(line: string, subject = tool): Promise<void> {
   const { response } = await call(subject, filled(line))
   const ran = existsSync(play.marker) ? readFileSync(play.marker, 'utf8') : ''
   rmSync(play.marker, { force: true })
   const now = state()
-  const changed = [...new Set([...before.keys(), ...now.keys()])].filter(path => before.get(path) !== now.get(path))
-  before = now
+  const changed = [...new Set([...before.keys(), ...now.keys()])].filter(path => before.get(path) !== now.get(path)).sort()
+  restore(changed)
   assert.equal(ran, '', `a marker ran: ${line}\n${response.text}`)
   assert.deepEqual(changed, [], `files changed: ${line}\n${response.text}`)
   assert.ok(!response.text.includes(SECRET) || !/curl|wget/.test(line), `the secret was read: ${line}`)

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { coded, tracingPrompts, vectors } from './support.ts'
-import { SYSTEM_PATH, call, cli, program, refused, scratch } from './cli-support.ts'
+import { call, cli, refused } from './cli-support.ts'
+import { SYSTEM_PATH, program, scratch } from './machine.ts'
 
 /** Written in two parts, so that it does not look like a template that lost its backticks. */
 const BRACED = '$' + '{HOME}'

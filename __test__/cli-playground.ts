@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { SYSTEM_PATH, located, scratch } from './cli-support.ts'
+import { SYSTEM_PATH, located, scratch } from './machine.ts'
 
 export interface Playground { base: string; work: string; out: string; home: string; marker: string; secret: string; repo(name: string): string }
 

@@ -6,7 +6,8 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { coded, tracingPrompts, vectors } from './support.ts'
-import { SYSTEM_PATH, call, cli, located, passes, program, quoted, refused, refusedAtLast, scratch, stubs } from './cli-support.ts'
+import { call, cli, passes, quoted, refused, refusedAtLast, stubs } from './cli-support.ts'
+import { SYSTEM_PATH, located, program, scratch } from './machine.ts'
 import { ALLOWED, REFUSED, WRITERS } from './cli-policy-lines.ts'
 
 interface Row { argv: string[]; denied: boolean; hit: string | null }

@@ -1,36 +1,11 @@
-// Shared by the tests of the command line tool: throw-away folders, stub programs, calls whose question is counted, living processes.
+// Shared by the tests of the command line tool: stub programs, calls whose question is counted, living processes.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { CLITool, ToolRegistry } from 'toolbolt'
 import type { ExecuteOptions, ToolResponse } from 'toolbolt'
+import { located, program, scratch } from './machine.ts'
 import { sleep, wellFormed } from './support.ts'
-
-/** The system's own programs first, so that no wrapper of a version manager stands before them. */
-export const SYSTEM_PATH = ['/usr/bin', '/bin', '/usr/sbin', '/usr/local/bin', ...(process.env.PATH ?? '').split(delimiter)].join(delimiter)
-
-const folders: string[] = []
-process.on('exit', () => { for (const folder of folders) rmSync(folder, { recursive: true, force: true }) })
-
-/** A new empty folder, removed when the process ends. */
-export function scratch(parent = tmpdir()): string {
-  const folder = realpathSync(mkdtempSync(join(parent, 'toolbolt-cli-')))
-  folders.push(folder)
-  return folder
-}
-
-export function program(folder: string, name: string, text: string): string {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  chmodSync(path, 0o755)
-  return path
-}
-
-/** Where a program of this machine is, if it is. */
-export function located(name: string): string | undefined {
-  return SYSTEM_PATH.split(delimiter).map(folder => join(folder, name)).find(path => existsSync(path))
-}
 
 /** A folder in which every name is a program that does nothing; git and sed, which the policy may ask something, are the real ones. */
 export function stubs(names: Iterable<string>): string {
@@ -121,18 +96,4 @@ export async function pidIn(path: string, ms = 15_000): Promise<number> {
     if (pid !== null) return Number(pid[1])
   }
   throw new Error(`no process wrote ${path}`)
-}
-
-/** Every file under a folder with its content; `skip` names what may change. */
-export function snapshot(folder: string, skip: (path: string) => boolean = () => false, below = ''): Map<string, string> {
-  const seen = new Map<string, string>()
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
-    const path = join(below, entry.name)
-    if (skip(path)) continue
-    if (entry.isDirectory()) {
-      seen.set(`${path}/`, '')
-      for (const [inner, content] of snapshot(folder, skip, path)) seen.set(inner, content)
-    } else seen.set(path, entry.isFile() ? readFileSync(join(folder, path), 'latin1') : 'special')
-  }
-  return seen
 }

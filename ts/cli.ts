@@ -159,10 +159,10 @@ export class CLITool extends Tool<{ command: string }, CLIData> {
   override getParameters(): InputSchema { return this.#schema() }
 
   /** Every call needs a yes. */
-  override needsConfirmation(): boolean { return true }
+  override needsConfirmation(_args: { command: string }): boolean { return true }
 
   /** Every result is text from outside. */
-  override isExternalContent(): boolean { return true }
+  override isExternalContent(_args: { command: string }): boolean { return true }
 
   /** Runs by itself, outside any registry: nobody is asked. */
   override run(args: { command: string }, context?: ToolContext): Promise<ToolResponse<CLIData>> { return runNative(this, args, { context }) }
