@@ -146,15 +146,6 @@ describe('running', () => {
     const { response } = await call(cli(['head'], { maxOutputChars: 1_000 }), 'head -c 900 /dev/zero')
     assert.ok(response.text.length < 1_200, `${response.text.length} characters`)
   })
-  test('a sandbox that says it is enforced keeps rights, owner and times of what is outside', { ...LIMIT, skip: process.platform !== 'linux' }, async () => {
-    const base = scratch()
-    mkdirSync(join(base, 'work'))
-    writeFileSync(join(base, 'outside'), 'x')
-    chmodSync(join(base, 'outside'), 0o600)
-    const { response } = await call(cli(['chmod'], { cwd: join(base, 'work'), sandbox: 'best-effort' }), 'chmod 777 ../outside')
-    if (dataOf(response).sandbox !== 'enforced') return
-    assert.equal(statSync(join(base, 'outside')).mode & 0o777, 0o600)
-  })
 })
 
 describe('search', () => {
