@@ -6,13 +6,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { MCPClient, type MCPClientOptions, MCPTool, type PinMismatch, ToolError, ToolRegistry } from 'toolbolt'
+import { type JsonSchema, MCPClient, type MCPClientOptions, MCPTool, type PinMismatch, ToolError, ToolRegistry } from 'toolbolt'
 import { fixturePath } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolbolt-pins-'))
 after(() => { rmSync(folder, { recursive: true }) })
 
-interface Definition { name: string; title?: string; description?: string; inputSchema: object; outputSchema?: object; annotations?: object; [other: string]: unknown }
+interface Definition { name: string; title?: string; description?: string; inputSchema: JsonSchema; outputSchema?: object; annotations?: object; [other: string]: unknown }
 const ADD: Definition = {
   name: 'add', title: 'Add', description: 'Adds two numbers.\nGives their sum.',
   inputSchema: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer', default: 1 } }, required: ['a'] },

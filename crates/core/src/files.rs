@@ -69,6 +69,3 @@ pub fn update<E: From<FileError>>(
 ) -> Result<(), E> {
     disk::update(path, max_bytes, change)
 }
-
-#[cfg(all(test, unix))]
-pub(crate) mod tests;

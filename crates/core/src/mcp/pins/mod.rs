@@ -165,12 +165,12 @@ fn explain(trouble: Trouble, path: &Path, namespace: &str) -> ToolError {
             let advice = format!(
                 "To approve it, remove the entries of what changed or is gone from `servers.{namespace}` in {shown}, and load the tools once with mode 'record'."
             );
-            mismatch(namespace, Some(&shown), &difference, &advice)
+            mismatch(namespace, Some(path), &difference, &advice)
         }
     }
 }
 
-fn mismatch(namespace: &str, file: Option<&str>, difference: &Difference, advice: &str) -> ToolError {
+fn mismatch(namespace: &str, file: Option<&Path>, difference: &Difference, advice: &str) -> ToolError {
     let message = format!(
         "MCP server `{namespace}` offers other tools than those that were approved. None was loaded.\n{}\nLook at what changed: a server can use it to mislead a model. {advice}",
         difference.summary()
@@ -178,7 +178,7 @@ fn mismatch(namespace: &str, file: Option<&str>, difference: &Difference, advice
     let mut facts = difference.facts();
     if let Some(facts) = facts.as_object_mut() {
         facts.insert("server".to_owned(), namespace.into());
-        facts.insert("file".to_owned(), file.into());
+        facts.insert("file".to_owned(), file.map(Path::to_string_lossy).into());
     }
     ToolError::new(ErrorCode::PinMismatch, message).with_data(facts)
 }
@@ -192,6 +192,3 @@ fn with_skipped(mut error: ToolError, listing: &Listing) -> ToolError {
     }
     error
 }
-
-#[cfg(all(test, unix))]
-mod tests;

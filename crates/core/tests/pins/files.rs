@@ -1,11 +1,5 @@
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests may give up, look at the disk and start themselves a second time"
-)]
+//! The door to small files: bounded, whole or not at all, and never through a link.
 
-use super::{FileError, read, update};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -13,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
+use toolbolt_core::files::{FileError, read, update};
 
 const FILE: &str = "FILES_TEST_FILE";
 const WORD: &str = "FILES_TEST_WORD";
@@ -146,7 +141,7 @@ fn a_writer_that_is_killed_leaves_the_old_file_or_the_new_one() {
     write(&path, &whole("x", 0)).unwrap();
     let mut left = 0;
     for round in 0..60_u64 {
-        let mut child = start("files::tests::endless_writer", &path, if round % 2 == 0 { "a" } else { "b" });
+        let mut child = start("files::endless_writer", &path, if round % 2 == 0 { "a" } else { "b" });
         for _ in 0..round % 7 {
             // A reader waits for nobody.
             assert!(is_whole(&read(&path, MAX).unwrap().unwrap()));
@@ -176,7 +171,7 @@ fn counting_writer() {
 fn processes_that_change_one_file_lose_nothing() {
     let scratch = Scratch::new();
     let path = scratch.path("a");
-    let writers = ["one", "two", "three"].map(|word| start("files::tests::counting_writer", &path, word));
+    let writers = ["one", "two", "three"].map(|word| start("files::counting_writer", &path, word));
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
     }
