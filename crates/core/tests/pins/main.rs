@@ -9,3 +9,4 @@
 
 mod files;
 mod lockfile;
+mod mutations;
