@@ -1,7 +1,7 @@
 /** Options of an MCP client, checked once and brought into the shape that the core takes. */
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
-import { checkChars, checkMs } from './options.js'
+import { checkChars, checkKeys, checkMs, checkRecord, checkText } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
 /** How to reach a server, and how far to trust it. */
@@ -28,12 +28,23 @@ export interface MCPClientOptions {
    * `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
+  /**
+   * The approved tools: the fingerprint (`tool.fingerprint`) of each by its name here. With it given, also as `{}`, a tool that is new,
+   * missing or changed makes `loadTools` throw `PIN_MISMATCH`. Default: nothing is checked.
+   */
+  expectedFingerprints?: Readonly<Record<string, string>> | undefined
+  /**
+   * The approved tools in a lock file, such as `toolbolt.lock.json`, which several servers may share. `enforce`: as with
+   * `expectedFingerprints`. `record`: a tool that the file does not know is trusted and added; all else as with `enforce`. A relative path
+   * counts from the working folder of now. Not together with `expectedFingerprints`. Default: none.
+   */
+  pins?: { readonly file: string; readonly mode: 'enforce' | 'record' } | undefined
   /** The words about calls: that the server did not answer, and the like. Default: English. */
   prompts?: PromptRegistry | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'prompts']
+const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'expectedFingerprints', 'pins', 'prompts']
 
 /** Options from whatever `connect` was given. @throws ToolError `INVALID_OPTIONS`. */
 export function readOptions(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions>) {
@@ -59,11 +70,28 @@ function checked(options: MCPClientOptions) {
   if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
+  const approved = readPins(options)
   return {
     namespace, command, args: [...args], env: { ...env }, requiresConfirmation, prompts: nativePrompts(options.prompts),
     ...(cwd === undefined ? {} : { cwd }),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...approved,
   }
+}
+
+function readPins({ expectedFingerprints, pins }: MCPClientOptions) {
+  if (expectedFingerprints !== undefined) {
+    if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
+    checkRecord(expectedFingerprints, 'expectedFingerprints')
+    if (!Object.values(expectedFingerprints).every(value => typeof value === 'string')) throw invalidOption('expectedFingerprints must be an object of strings')
+    return { expectedFingerprints: { ...expectedFingerprints } }
+  }
+  if (pins === undefined) return {}
+  checkKeys(pins, ['file', 'mode'], 'pins')
+  if (pins.file === undefined) throw invalidOption('pins.file must be the path of the lock file')
+  checkText(pins.file, 'pins.file')
+  if (pins.mode !== 'enforce' && pins.mode !== 'record') throw invalidOption("pins.mode must be 'enforce' or 'record'")
+  return { pins: { file: pins.file, record: pins.mode === 'record' } }
 }
 

@@ -5,6 +5,7 @@ use super::diagnostics::Diagnostics;
 use super::lane::{Request, request};
 use super::link::Link;
 use super::options::ConnectOptions;
+use super::pins::Admission;
 use super::result;
 use super::text::quoted;
 use crate::error::{ErrorCode, ToolError};
@@ -33,6 +34,7 @@ pub enum ClientState {
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
     options: ConnectOptions,
+    pub(super) admission: Admission,
 }
 
 impl McpClient {
@@ -47,7 +49,7 @@ impl McpClient {
     pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
         options.check()?;
         let link = Link::open(&options).await?;
-        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options }))
+        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options, admission: Admission::default() }))
     }
 
     /// The connection as it is now. Whoever holds it keeps it open.
@@ -96,16 +98,19 @@ impl McpClient {
         self.link().connection().tools_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// Asks the server for its tools.
+    /// Asks the server for its tools, and holds them to the pins of the options.
     ///
     /// # Errors
     ///
     /// Where the server cannot be asked or answers with something else. A bad definition is no error: it is skipped and reported.
+    /// `PIN_MISMATCH` where the tools are not those that were approved.
     pub async fn list_tools(self: &Arc<Self>) -> Result<Listing, ToolError> {
-        catalog::list(self).await
+        let moment = self.moment();
+        let listing = catalog::list(self).await?;
+        self.judge(listing, moment).await
     }
 
-    /// Calls a tool by its remote name. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
+    /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
     /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
     /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
     pub async fn call(&self, remote_name: &str, arguments: &str, context: &CallContext, timeout: Option<Duration>) -> ToolResponse {

@@ -15,6 +15,7 @@ mod lane;
 mod link;
 mod options;
 mod outbox;
+pub mod pins;
 mod reader;
 mod result;
 mod schema;
