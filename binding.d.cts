@@ -232,6 +232,18 @@ export interface McpOptions {
   bounds: McpBounds
   /** The number of who hears of changes. */
   listener: number
+  /** Approved fingerprints by name. */
+  expectedFingerprints?: Record<string, string>
+  /** The lock file of approved definitions. */
+  pins?: McpPins
+}
+
+/** A lock file. */
+export interface McpPins {
+  /** Its path. */
+  file: string
+  /** Whether new tools are added to it. */
+  record: boolean
 }
 
 /** How a server is started anew; each default is the core's. */
@@ -262,6 +274,8 @@ export interface McpToolDefinition {
   requiresConfirmation: boolean
   /** Code points kept of a description; the client's limit when absent. */
   maxDescChars?: number
+  /** The fingerprint of its definition, if known. */
+  fingerprint?: string
 }
 
 /** What can be chosen of a search; the defaults for what is absent. */

@@ -2,7 +2,7 @@ export { CalculatorTool } from './dist/calculator.js'
 export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions, type DenyRule, type ProgramRule } from './dist/cli.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
-export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type SkippedTool, type ToolsChange } from './dist/mcp.js'
+export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'
 export { type MCPBounds, type MCPClientOptions, type MCPRespawn } from './dist/mcp-options.js'
 export { type McpServersOptions, type McpServersSource } from './dist/mcp-servers.js'
 export {

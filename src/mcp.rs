@@ -15,6 +15,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{
     Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Respawn, ToolsEvent, read_config, split_command,
 };
@@ -46,6 +47,19 @@ pub struct McpOptions {
     pub bounds: McpBounds,
     /// The number of who hears of changes.
     pub listener: u32,
+    /// Approved fingerprints by name.
+    pub expected_fingerprints: Option<HashMap<String, String>>,
+    /// The lock file of approved definitions.
+    pub pins: Option<McpPins>,
+}
+
+/// A lock file.
+#[napi(object)]
+pub struct McpPins {
+    /// Its path.
+    pub file: String,
+    /// Whether new tools are added to it.
+    pub record: bool,
 }
 
 /// How a server is started anew; each default is the core's.
@@ -128,6 +142,8 @@ pub struct McpToolDefinition {
     pub requires_confirmation: bool,
     /// Code points kept of a description; the client's limit when absent.
     pub max_desc_chars: Option<u32>,
+    /// The fingerprint of its definition, if known.
+    pub fingerprint: Option<String>,
 }
 
 /// A connection to one server.
@@ -151,7 +167,7 @@ pub fn read_mcp_config(text: String) -> Result<String> {
 fn tool_json(tool: &McpTool) -> serde_json::Value {
     json!({
         "name": tool.name, "remoteName": tool.remote_name, "description": tool.description, "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema(),
+        "outputSchema": tool.output_schema(), "fingerprint": tool.fingerprint,
     })
 }
 
@@ -169,6 +185,9 @@ fn event_json(event: &ToolsEvent) -> String {
 #[napi(catch_unwind)]
 pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts) -> Result<()> {
     let prompts = Arc::clone(&prompts.inner);
+    // Before anything waits: a relative path counts from the working folder of now.
+    let given = options.expected_fingerprints.map(Pins::given);
+    let pins = given.or_else(|| options.pins.map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose().map_err(to_js)?;
     dispatch::start(&env, token, move |dispatcher| async move {
         let mut connect = ConnectOptions::new(options.namespace, options.command);
         connect.args = options.args;
@@ -181,6 +200,7 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         connect.respawn = options.respawn.as_ref().map(McpRespawn::read);
         options.bounds.apply(&mut connect);
         connect.prompts = prompts;
+        connect.pins = pins;
         connect.owner = dispatcher.owner();
         let client = McpClient::connect(connect).await?;
         let listener = Arc::downgrade(&dispatcher);
@@ -192,6 +212,10 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         dispatcher.keep_client(token, client);
         Ok(String::new())
     })
+}
+
+fn mode(record: bool) -> PinMode {
+    if record { PinMode::Record } else { PinMode::Enforce }
 }
 
 /// Takes the client that `connectMcp` made under a token.
@@ -271,7 +295,13 @@ impl NativeMcpClient {
             requires_confirmation: tool.requires_confirmation,
             max_desc_chars: tool.max_desc_chars.map(|chars| chars as usize),
         };
-        let tool = McpTool::declared(Arc::clone(&self.inner), declared).map_err(to_js)?;
+        let fingerprint = tool.fingerprint;
+        let tool = McpTool::declared(Arc::clone(&self.inner), declared)
+            .and_then(|tool| match &fingerprint {
+                Some(fingerprint) => tool.with_fingerprint(fingerprint),
+                None => Ok(tool),
+            })
+            .map_err(to_js)?;
         let (description, input_schema) = (tool.description.clone(), tool.input_schema.to_string());
         Ok(NativeTool::new(Arc::new(tool), description, input_schema))
     }

@@ -1,7 +1,7 @@
 /** Options of an MCP client, checked once and brought into the shape that the core takes. */
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
-import { checkChars, checkFunction, checkKeys, checkMs } from './options.js'
+import { checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
 import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
@@ -66,13 +66,24 @@ export interface MCPClientOptions extends MCPBounds {
   respawn?: boolean | MCPRespawn | undefined
   /** Hears when a listing of tools differs from the one before. What it throws is ignored. */
   onToolsChanged?: ((change: ToolsChange) => unknown) | undefined
+  /**
+   * The approved tools: the fingerprint (`tool.fingerprint`) of each by its name here. With it given, also as `{}`, a tool that is new,
+   * missing or changed makes `loadTools` throw `PIN_MISMATCH`. Default: nothing is checked.
+   */
+  expectedFingerprints?: Readonly<Record<string, string>> | undefined
+  /**
+   * The approved tools in a lock file, such as `toolbolt.lock.json`, which several servers may share. `enforce`: as with
+   * `expectedFingerprints`. `record`: a tool that the file does not know is trusted and added; all else as with `enforce`. A relative path
+   * counts from the working folder of now. Not together with `expectedFingerprints`. Default: none.
+   */
+  pins?: { readonly file: string; readonly mode: 'enforce' | 'record' } | undefined
   /** The words about calls: that the server did not answer, and the like. Default: English. */
   prompts?: PromptRegistry | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
-const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'connectTimeoutMs', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
+const KNOWN = ['namespace', 'command', 'args', 'env', 'cwd', 'requiresConfirmation', 'maxDescChars', 'timeoutMs', 'expectedFingerprints', 'pins', 'connectTimeoutMs', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 
 /** Options from whatever `connect` was given. @throws ToolError `INVALID_OPTIONS`. */
 export function readOptions(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions>) {
@@ -102,6 +113,7 @@ function checked(options: MCPClientOptions) {
   checkMs(connectTimeoutMs, 'connectTimeoutMs')
   checkFunction(options.onToolsChanged, 'onToolsChanged')
   const respawn = readRespawn(options.respawn)
+  const approved = readPins(options)
   return {
     namespace, command, args: [...args], env: { ...env }, requiresConfirmation, prompts: nativePrompts(options.prompts), bounds: readBounds(options),
     onToolsChanged: options.onToolsChanged,
@@ -110,6 +122,7 @@ function checked(options: MCPClientOptions) {
     ...(timeoutMs === null ? {} : { timeoutMs }),
     ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     ...(respawn === undefined ? {} : { respawn }),
+    ...approved,
   }
 }
 
@@ -134,4 +147,19 @@ function readRespawn(respawn: boolean | MCPRespawn = true) {
     checkMs(value, `respawn.${name}`)
   }
   return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
+}
+
+function readPins({ expectedFingerprints, pins }: MCPClientOptions) {
+  if (expectedFingerprints !== undefined) {
+    if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
+    checkRecord(expectedFingerprints, 'expectedFingerprints')
+    if (!Object.values(expectedFingerprints).every(value => typeof value === 'string')) throw invalidOption('expectedFingerprints must be an object of strings')
+    return { expectedFingerprints: { ...expectedFingerprints } }
+  }
+  if (pins === undefined) return {}
+  checkKeys(pins, ['file', 'mode'], 'pins')
+  if (pins.file === undefined) throw invalidOption('pins.file must be the path of the lock file')
+  checkText(pins.file, 'pins.file')
+  if (pins.mode !== 'enforce' && pins.mode !== 'record') throw invalidOption("pins.mode must be 'enforce' or 'record'")
+  return { pins: { file: pins.file, record: pins.mode === 'record' } }
 }

@@ -57,6 +57,7 @@ interface Listed {
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema | null
+  readonly fingerprint: string
 }
 
 let nativeClient: (client: MCPClient) => NativeMcpClient
@@ -161,7 +162,9 @@ export class MCPClient implements AsyncDisposable {
   /**
    * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
    * the origin is stamped here, whatever a definition says. A definition that cannot be used is left out: see `skippedTools`.
-   * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`.
+   * With pins given, tools that are not those that were approved are refused all together.
+   * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`; `PIN_MISMATCH`, whose `data` is a `PinMismatch`; `INVALID_OPTIONS` for a lock
+   * file that cannot be used.
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
@@ -193,9 +196,9 @@ export class MCPClient implements AsyncDisposable {
     return names
   }
 
-  #toolOf({ name, description, inputSchema, remoteName, outputSchema }: Listed): MCPTool {
+  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint }: Listed): MCPTool {
     const { requiresConfirmation } = this
-    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, ...(outputSchema === null ? {} : { outputSchema }) })
+    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, fingerprint, ...(outputSchema === null ? {} : { outputSchema }) })
   }
 
   /** A listing differs from the one before. */
@@ -241,7 +244,7 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound.
+   * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound. Pins hold here too.
    * What goes wrong at the server is a response.
    */
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
@@ -271,6 +274,30 @@ export interface MCPToolOptions {
   maxDescChars?: number | undefined
   /** What `structuredContent` of its results is like: a result that is not like that is an error. Default: not checked. */
   outputSchema?: JsonSchema | undefined
+  /**
+   * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
+   * with pins, the server then has to list an approved tool of that remote name.
+   */
+  fingerprint?: string | undefined
+  /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
+  origin?: string | undefined
+}
+
+/** The `data` of a `PIN_MISMATCH` that `loadTools` throws. Lists are cut at 256 entries. */
+export interface PinMismatch {
+  readonly server: string
+  /** The lock file, if there is one. */
+  readonly file: string | null
+  /** Names of tools that nobody approved. */
+  readonly added: readonly string[]
+  /** Names of approved tools that the server does not offer. */
+  readonly removed: readonly string[]
+  /** Approved tools whose definition is another now, with what changed as far as it is known. */
+  readonly changed: readonly { name: string; expected: string; found: string; parts: readonly { part: string; lines?: readonly string[] }[] }[]
+  /** The fingerprints of what is new or changed, by name. */
+  readonly found: Readonly<Record<string, string>>
+  /** How many entries were cut off the lists. */
+  readonly unlisted: number
 }
 
 let clientOf: (tool: MCPTool) => MCPClient
@@ -283,6 +310,8 @@ export class MCPTool extends Tool<any> {
   readonly outputSchema: JsonSchema | undefined
   declare readonly maxTextChars?: number
   declare readonly maxDataBytes?: number
+  /** SHA-256 of the definition as the server wrote it, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
+  readonly fingerprint?: string
   readonly #schema: JsonSchema
   /** Keeps the client, which hears of changes, as long as its tools. */
   readonly #client: MCPClient
@@ -294,19 +323,24 @@ export class MCPTool extends Tool<any> {
   /**
    * Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. Description and schema are cleaned of
    * hidden characters, and each description cut to `maxDescChars` characters, the client's by default.
-   * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas.
+   * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'outputSchema'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
-    const { remoteName = name, requiresConfirmation = true, maxDescChars, outputSchema } = options
+    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema } = options
+    const origin = `mcp:${client.namespace}`
+    if (options.origin !== undefined && options.origin !== origin) throw invalidOption(`the origin of this tool is '${origin}', whatever it is called; leave it out`)
+    if (fingerprint !== undefined && typeof fingerprint !== 'string') throw invalidOption('fingerprint must be a string')
     const native = unwrap(() => nativeClient(client).tool({
       name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(outputSchema === undefined ? {} : { outputSchema: JSON.stringify(outputSchema) }),
     }))
-    super(name, native.description, { origin: `mcp:${client.namespace}` })
+    super(name, native.description, { origin })
     this.remoteName = remoteName
+    if (fingerprint !== undefined) this.fingerprint = fingerprint.toLowerCase()
     this.requiresConfirmation = requiresConfirmation
     this.externalContent = true
     this.outputSchema = outputSchema

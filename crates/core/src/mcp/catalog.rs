@@ -4,6 +4,7 @@ use super::bounds::SchemaBounds;
 use super::client::McpClient;
 use super::lane::{HARD_LIMIT, NoResult, Request, request};
 use super::output::OutputSchema;
+use super::pins;
 use super::schema;
 use super::text::json_string;
 use super::tool::McpTool;
@@ -79,6 +80,7 @@ struct Taken {
     /// Why it is not used, if it is not.
     output: Result<Option<OutputSchema>, String>,
     definition: Box<RawValue>,
+    fingerprint: String,
 }
 
 /// Asks for every page.
@@ -185,8 +187,12 @@ fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Optio
     };
     // A promise that cannot be read is no reason to lose the tool.
     let output = definition.output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose();
-    match schema::prepare(definition.input_schema, bounds) {
-        Ok(input_schema) => Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned() }),
+    let fingerprint =
+        pins::Definition::read(raw).map(|definition| definition.fingerprint()).map_err(|fault| format!("its definition {fault}"));
+    match schema::prepare(definition.input_schema, bounds).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
+        Ok((input_schema, fingerprint)) => {
+            Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned(), fingerprint })
+        }
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
 }
@@ -212,6 +218,7 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
             input_schema: tool.input_schema,
             output: tool.output.ok().flatten().map(Arc::new),
             definition: tool.definition,
+            fingerprint: Some(tool.fingerprint),
             origin: format!("mcp:{namespace}"),
             requires_confirmation: client.options().requires_confirmation,
         })

@@ -7,6 +7,7 @@ use super::life::{Life, Phase, keep};
 use super::link::Link;
 use super::options::ConnectOptions;
 use super::output::OutputSchema;
+use super::pins::Admission;
 use super::refresh::{self, Lists, OnTools};
 use super::result;
 use super::text::quoted;
@@ -39,9 +40,10 @@ pub enum ClientState {
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
     options: Arc<ConnectOptions>,
-    life: Arc<Life>,
+    pub(super) life: Arc<Life>,
     pub(super) lists: Lists,
     turns: Semaphore,
+    pub(super) admission: Admission,
 }
 
 impl Drop for McpClient {
@@ -77,6 +79,7 @@ impl McpClient {
             options: options.clone(),
             life: life.clone(),
             lists: Lists::default(),
+            admission: Admission::default(),
         });
         tokio::spawn(keep(Arc::downgrade(&client), life.clone(), options));
         tokio::spawn(refresh::follow(Arc::downgrade(&client), life));
@@ -146,16 +149,17 @@ impl McpClient {
         self.lists.set_listener(listener);
     }
 
-    /// Asks the server for its tools.
+    /// Asks the server for its tools, and holds them to the pins of the options.
     ///
     /// # Errors
     ///
     /// Where the server cannot be asked or answers with something else. A bad definition is no error: it is skipped and reported.
+    /// `PIN_MISMATCH` where the tools are not those that were approved.
     pub async fn list_tools(self: &Arc<Self>) -> Result<Listing, ToolError> {
         refresh::list(self).await
     }
 
-    /// Calls a tool by its remote name. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
+    /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
     /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
     /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
     pub async fn call(&self, remote_name: &str, arguments: &str, context: &CallContext, timeout: Option<Duration>) -> ToolResponse {

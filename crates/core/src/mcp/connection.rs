@@ -13,7 +13,7 @@ use crate::process::Group;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +58,8 @@ pub(super) struct Connection {
     pub(super) meta: OnceLock<String>,
     /// The server said that its tools changed.
     pub(super) tools_changed: Notify,
+    /// How often it said so.
+    pub(super) changes: AtomicU64,
     rate: Rate,
     failure: Mutex<Option<Failure>>,
     failed: CancellationToken,
@@ -83,6 +85,7 @@ impl Connection {
             collector: Collector::default(),
             meta: OnceLock::new(),
             tools_changed: Notify::new(),
+            changes: AtomicU64::new(0),
             rate,
             failure: Mutex::new(None),
             failed: CancellationToken::new(),
@@ -204,6 +207,11 @@ impl Connection {
     }
 
     fn accept_notification(&self, method: &str, params: Option<&RawValue>, text: &str) {
+        // This one is never dropped: it costs nothing, and pins are checked again because of it.
+        if method == "notifications/tools/list_changed" {
+            self.changes.fetch_add(1, Ordering::Release);
+            self.tools_changed.notify_one();
+        }
         if !self.rate.admit() {
             return self.collector.dropped();
         }
@@ -213,7 +221,7 @@ impl Connection {
                     self.collector.dropped();
                 }
             }
-            "notifications/tools/list_changed" => self.tools_changed.notify_one(),
+            "notifications/tools/list_changed" => {}
             // What rmcp keeps books of. Anything else nobody listens to, and a flood of it would cost a task each.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => {
                 if !self.engine.forward(text) {

@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use super::life::Respawn;
-use super::refresh::Judge;
+use super::pins::Pins;
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
 use crate::prompts::PromptRegistry;
@@ -51,12 +51,12 @@ pub struct ConnectOptions {
     pub respawn: Option<Respawn>,
     /// Further bounds.
     pub bounds: Bounds,
-    /// Judges each listing before anybody sees it. Default: nobody does.
-    pub judge: Option<Judge>,
     /// Bytes of one message from the server; a longer one closes the connection. Default: 10 MiB.
     pub max_frame_bytes: usize,
     /// Which revision of the protocol to speak. Default: found out.
     pub protocol: Protocol,
+    /// Which definitions of tools were approved. Default: nobody asked.
+    pub pins: Option<Pins>,
     /// The words about calls. Default: English.
     pub prompts: Arc<PromptRegistry>,
     /// The host environment that the process belongs to, for [`crate::process::kill_all`].
@@ -83,6 +83,7 @@ impl ConnectOptions {
             env: Vec::new(),
             cwd: None,
             requires_confirmation: true,
+            pins: None,
             prompts: Arc::default(),
             max_desc_chars: 4096,
             max_tools: 128,
@@ -90,7 +91,6 @@ impl ConnectOptions {
             connect_timeout: None,
             respawn: Some(Respawn::default()),
             bounds: Bounds::default(),
-            judge: None,
             max_frame_bytes: 10 * 1024 * 1024,
             protocol: Protocol::Auto,
             owner: 0,

@@ -3,8 +3,9 @@
 use super::catalog::{self, Listing};
 use super::client::McpClient;
 use super::life::{Life, Phase};
+use super::pins::Moment;
 use super::tool::McpTool;
-use crate::error::ToolError;
+use crate::error::{ErrorCode, ToolError};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::fmt;
@@ -38,9 +39,6 @@ impl ToolsChange {
 /// What a listener is told: what changed, or why a listing that the server called for was not taken.
 pub type ToolsEvent = Result<ToolsChange, ToolError>;
 
-/// Judges a listing before anybody sees it; an error refuses the whole listing.
-pub type Judge = Arc<dyn Fn(&Listing) -> Result<(), ToolError> + Send + Sync>;
-
 /// Hears of changes, on the task that listed.
 pub type OnTools = Arc<dyn Fn(ToolsEvent) + Send + Sync>;
 
@@ -56,6 +54,8 @@ pub(super) struct Lists {
     /// One listing at a time, so that the newer one is the later one.
     turn: tokio::sync::Mutex<()>,
     known: Mutex<Option<Vec<Known>>>,
+    /// When the last one that was judged was asked for.
+    moment: Mutex<Option<Moment>>,
     listener: Mutex<Option<OnTools>>,
 }
 
@@ -68,6 +68,11 @@ impl fmt::Debug for Lists {
 impl Lists {
     pub(super) fn set_listener(&self, listener: Option<OnTools>) {
         *self.listener.lock() = listener;
+    }
+
+    /// Before the first listing there is nothing that could differ.
+    fn is_begun(&self) -> bool {
+        self.known.lock().is_some()
     }
 
     fn tell(&self, event: ToolsEvent) {
@@ -95,6 +100,18 @@ impl Lists {
     }
 }
 
+impl McpClient {
+    /// Whether somebody listed since the server last told of a change.
+    fn has_listed(&self) -> bool {
+        self.lists.moment.lock().as_ref().is_some_and(|moment| moment.is_now(&self.link()))
+    }
+
+    fn refused(&self, error: &ToolError) {
+        self.life.note(error.clone());
+        self.lists.tell(Err(error.clone()));
+    }
+}
+
 /// The order of members and the blanks between them mean nothing.
 fn is_same(one: &serde_json::value::RawValue, other: &serde_json::value::RawValue) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
@@ -105,10 +122,20 @@ fn is_same(one: &serde_json::value::RawValue, other: &serde_json::value::RawValu
 pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> {
     let _turn = client.lists.turn.lock().await;
     client.settled().await;
+    let moment = client.moment();
     let listing = catalog::list(client).await?;
-    if let Some(judge) = &client.options().judge {
-        judge(&listing)?;
-    }
+    let judged = client.judge(listing, moment.clone()).await;
+    let listing = match judged {
+        Ok(listing) => listing,
+        Err(error) => {
+            if error.code == ErrorCode::PinMismatch && client.lists.is_begun() {
+                *client.lists.moment.lock() = Some(moment);
+                client.refused(&error);
+            }
+            return Err(error);
+        }
+    };
+    *client.lists.moment.lock() = Some(moment);
     let change = client.lists.take(&listing);
     if !change.is_empty() {
         client.lists.tell(Ok(change));
@@ -134,13 +161,14 @@ pub(super) async fn follow(client: Weak<McpClient>, life: Arc<Life>) {
         let next = Instant::now() + PAUSE;
         sleep(TOGETHER).await;
         let Some(client) = client.upgrade() else { return };
-        // Before the first listing there is nothing that could differ.
-        if client.lists.known.lock().is_some()
+        // A refusal has been told by then.
+        if client.lists.is_begun()
+            && !client.has_listed()
             && let Err(error) = list(&client).await
+            && error.code != ErrorCode::PinMismatch
             && !life.closing.is_cancelled()
         {
-            life.note(error.clone());
-            client.lists.tell(Err(error));
+            client.refused(&error);
         }
         drop(client);
         sleep_until(next).await;

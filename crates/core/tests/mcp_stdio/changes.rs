@@ -1,6 +1,7 @@
 //! Tools that come, go and change while the connection lasts.
 
 use super::*;
+use toolbolt_core::mcp::pins::{PinMode, Pins};
 
 type Events = Arc<Mutex<Vec<ToolsEvent>>>;
 
@@ -92,12 +93,10 @@ async fn after_a_respawn_the_tools_are_compared() {
 
 #[tokio::test]
 async fn a_listing_that_is_refused_is_told_and_not_taken() {
-    let judge = |listing: &toolbolt_core::mcp::Listing| match listing.tools.iter().any(|tool| tool.description == "evil") {
-        true => Err(ToolError::new(ErrorCode::PinMismatch, "not this one")),
-        false => Ok(()),
-    };
-    let options = ConnectOptions { judge: Some(Arc::new(judge)), ..options(&["changes"]) };
-    let client = McpClient::connect(options).await.expect("connects");
+    let file = std::env::temp_dir().join(format!("toolbolt-changes-{}.json", std::process::id()));
+    drop(std::fs::remove_file(&file));
+    let pins = Pins::file(&file.display().to_string(), PinMode::Record).expect("a path");
+    let client = McpClient::connect(ConnectOptions { pins: Some(pins), ..options(&["changes"]) }).await.expect("connects");
     call(&client, "set_tools", set(&[tool("a", "good")], 0)).await;
     let events = watch(&client);
     client.list_tools().await.expect("lists");
@@ -111,6 +110,7 @@ async fn a_listing_that_is_refused_is_told_and_not_taken() {
     assert!(change.changed.is_empty(), "compared with what was taken");
     assert_eq!(change.added.len(), 1);
     client.close().await;
+    drop(std::fs::remove_file(&file));
 }
 
 #[tokio::test]
