@@ -310,8 +310,8 @@ export declare function notesTool(root: string, settings: NotesSettings, prompts
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 
-/** The text of a configuration file as JSON without comments. */
-export declare function readMcpConfig(text: string): string
+/** Reads a configuration file as JSON without comments. */
+export declare function readMcpConfig(token: number, path: string): void
 
 /** What holds for a whole registry. */
 export interface RegistrySettings {

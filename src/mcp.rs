@@ -15,9 +15,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{
-    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Respawn, ToolsEvent, read_config, split_command,
+    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Respawn, ToolsEvent, read_config_file, split_command,
 };
 
 /// How to start a server.
@@ -158,10 +159,14 @@ pub fn split_command_line(command: String) -> Result<Vec<String>> {
     split_command(&command).map_err(to_js)
 }
 
-/// The text of a configuration file as JSON without comments.
+/// Reads a configuration file as JSON without comments.
 #[napi(catch_unwind)]
-pub fn read_mcp_config(text: String) -> Result<String> {
-    read_config(&text).map(|config| config.to_string()).map_err(to_js)
+pub fn read_mcp_config(env: Env, token: u32, path: String) -> Result<()> {
+    dispatch::start(&env, token, move |_dispatcher| async move {
+        let reading = tokio::task::spawn_blocking(move || read_config_file(&path)).await;
+        let config = reading.map_err(|error| ToolError::new(ErrorCode::InvalidOptions, error.to_string()))??;
+        Ok(config.to_string())
+    })
 }
 
 fn tool_json(tool: &McpTool) -> serde_json::Value {

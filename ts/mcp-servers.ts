@@ -1,8 +1,8 @@
 /** The file of `mcpServers` that editors and assistants share. */
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { binding } from './binding.js'
-import { type ErrorCode, ToolError, invalidOption, unwrap } from './errors.js'
+import { operation } from './dispatch.js'
+import { type ErrorCode, ToolError, invalidOption } from './errors.js'
 import { MCPClient, adopt, remark } from './mcp.js'
 import type { MCPClientOptions } from './mcp-options.js'
 import { sanitizeToolName } from './names.js'
@@ -74,7 +74,8 @@ export async function connectServers(registry: ToolRegistry, clients: Set<MCPCli
 async function readSource(source: McpServersSource): Promise<{ servers: Server[]; folder: string | undefined }> {
   const isFile = typeof source === 'string'
   const where = isFile ? `'${source}'` : 'the object'
-  const config: unknown = isFile ? JSON.parse(await readText(source)) : source
+  const path = isFile ? resolve(source.toWellFormed()) : ''
+  const config: unknown = isFile ? JSON.parse(await operation(token => { binding.readMcpConfig(token, path) })) : source
   const entries: unknown = config !== null && typeof config === 'object' && Object.hasOwn(config, 'mcpServers') ? (config as { mcpServers: unknown }).mcpServers : undefined
   if (entries === null || typeof entries !== 'object' || Array.isArray(entries)) throw invalidOption(`${where} has no mcpServers; write { "mcpServers": { "name": { "command": "…" } } }`)
   const servers: Server[] = []
@@ -83,21 +84,7 @@ async function readSource(source: McpServersSource): Promise<{ servers: Server[]
     if ((entry as Record<string, unknown>).disabled === true) continue
     servers.push({ name, namespace: sanitizeToolName(name), entry: { ...entry } })
   }
-  return { servers, folder: isFile ? dirname(resolve(source)) : undefined }
-}
-
-async function readText(path: string): Promise<string> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    throw invalidOption(`'${path}' cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); give the path of a file with mcpServers`)
-  }
-  try {
-    return unwrap(() => binding.readMcpConfig(text.toWellFormed()))
-  } catch (error) {
-    throw ToolError.isInstance(error) ? invalidOption(`'${path}': ${error.message}`) : error
-  }
+  return { servers, folder: isFile ? dirname(path) : undefined }
 }
 
 /** Two servers must not share a namespace: one could pass for the other. */

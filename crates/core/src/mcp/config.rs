@@ -1,11 +1,27 @@
-//! The text of a configuration file as editors write it.
+//! Configuration files as editors write them.
 
 use crate::error::{ErrorCode, ToolError};
+use crate::files;
+use crate::sanitize::visible;
 use crate::schema::arguments;
 use serde_json::Value;
+use std::path::Path;
 
 /// Largest file, in bytes.
 const MAX_BYTES: usize = 1 << 20;
+
+/// Reads a configuration file: see [`read_config`]. Waits for the disk, so it is not for a thread that must not wait.
+///
+/// # Errors
+/// [`ErrorCode::InvalidOptions`] for anything but an ordinary file with a configuration.
+pub fn read_config_file(path: &str) -> Result<Value, ToolError> {
+    let invalid = |problem: String| ToolError::new(ErrorCode::InvalidOptions, format!("'{}' cannot be used: {problem}", visible(path)));
+    match files::read(Path::new(path), MAX_BYTES as u64) {
+        Ok(Some(text)) => read_config(&text).map_err(|error| invalid(error.message)),
+        Ok(None) => Err(invalid("there is no such file".to_owned())),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
 
 /// Reads JSON that may have comments, trailing commas and a byte order mark. A key that comes twice is refused: one reader would take the
 /// first server of that name, another the last.

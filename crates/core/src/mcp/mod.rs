@@ -36,7 +36,7 @@ pub use bounds::Bounds;
 pub use catalog::{Listing, Skipped};
 pub use client::{ClientState, McpClient};
 pub use command::split_command;
-pub use config::read_config;
+pub use config::{read_config, read_config_file};
 pub use diagnostics::Diagnostics;
 pub use life::Respawn;
 pub use options::{ConnectOptions, Protocol};
