@@ -43,7 +43,8 @@ describe('a server that goes away', () => {
     await using client = await connect({ env: { CHANGING_STARTS: starts, TOKEN: 'planted-secret' }, respawn: QUICK })
     const registry = new ToolRegistry()
     registry.registerAll(await client.loadTools())
-    assert.equal(client.lastError, undefined)
+    const { lastError: none } = client
+    assert.equal(none, undefined)
     const before = client.pid
     const [lost, pending] = await Promise.all([registry.execute('far_die', {}), registry.execute('far_stay', {})])
     assert.deepEqual([lost.code, lost.executed, pending.code, pending.executed], ['CONNECTION_FAILED', true, 'CONNECTION_FAILED', true])
