@@ -17,6 +17,13 @@ pub struct Event {
     pub retry: Option<Duration>,
 }
 
+impl Event {
+    /// Whether it has data, and is of no particular kind.
+    pub fn is_message(&self) -> bool {
+        !self.data.is_empty() && self.kind.as_deref().is_none_or(|kind| matches!(kind, "" | "message"))
+    }
+}
+
 /// The events of a body, in order.
 pub struct Events {
     response: reqwest::Response,

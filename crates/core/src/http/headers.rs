@@ -33,6 +33,11 @@ impl Headers {
         self.inner.contains_key(name)
     }
 
+    /// The value of a header.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.inner.get(name)?.to_str().ok()
+    }
+
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.inner {
             headers.insert(name.clone(), value.clone());
