@@ -276,6 +276,17 @@ describe('revision 2026-07-28', () => {
     await client.close()
     assert.ok(server.received.every(request => request.method === 'POST'))
   })
+  test('a server that refuses the first choice of version is asked again', { timeout: 60_000 }, async () => {
+    const answer = modern()
+    let first = true
+    await using server = await serve((request, response) => {
+      if (!first) return answer(request, response)
+      first = false
+      json(response, refusal(request.body.id, -32022, 'Unsupported protocol version'), 400)
+    })
+    await using client = await MCPClient.connect({ ...options, url: server.url })
+    assert.deepEqual([client.protocolVersion, server.of('server/discover').length, server.of('initialize').length], ['2026-07-28', 2, 0])
+  })
   test('a mismatch of headers lists anew and tries once more', { timeout: 60_000 }, async () => {
     await using server = await serve(modern({ tools: [annotated], call: (request, response) => {
       if (request.headers['mcp-param-region'] === 'eu') json(response, text(request, 'ran'))

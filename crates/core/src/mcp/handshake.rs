@@ -21,6 +21,8 @@ use std::time::Duration;
 /// How long an answer to `server/discover` is waited for before `initialize` is sent as well. An answer that comes later still counts: a
 /// server that starts slowly has both requests before it.
 const PROBE: Duration = Duration::from_secs(2);
+/// The same over HTTP, where silence is rare: a server answers what it does not know.
+const REMOTE_PROBE: Duration = Duration::from_secs(10);
 /// An open session.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -72,9 +74,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
     if protocol == Protocol::Legacy {
         return Ok(initialize(connection).await?);
     }
-    let meta = modern_meta();
-    let probe = request(connection, Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() });
-    let mut probe = std::pin::pin!(probe);
+    let mut probe = std::pin::pin!(discover(connection));
     if protocol == Protocol::Modern {
         return match judge(connection, probe.await)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
@@ -83,7 +83,8 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             }
         };
     }
-    match tokio::time::timeout(PROBE, &mut probe).await {
+    let patience = if connection.wire.pipe().is_some() { PROBE } else { REMOTE_PROBE };
+    match tokio::time::timeout(patience, &mut probe).await {
         Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
         Ok(answer) => match judge(connection, answer)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
@@ -103,6 +104,17 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
                 session = &mut legacy => Ok(session?),
             }
         }
+    }
+}
+
+/// Asks which revisions the server speaks. One that refuses this one is asked once more: it may have refused the client's first choice,
+/// and we have no other that it could answer the question in.
+async fn discover(connection: &Connection) -> Result<Box<RawValue>, NoResult> {
+    let meta = modern_meta();
+    let question = || Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() };
+    match request(connection, question()).await {
+        Err(NoResult::Error { code: UNSUPPORTED_VERSION, .. }) => request(connection, question()).await,
+        answer => answer,
     }
 }
 
