@@ -25,8 +25,8 @@ export declare class NativeMcpClient {
   get lastError(): string | null
   /** What was noticed on the connection, as JSON. */
   get diagnostics(): string
-  /** The server's process id. */
-  get processId(): number
+  /** The server's process id, if it was started here. */
+  get processId(): number | null
   /** The revision of the protocol in use. */
   get protocolVersion(): string
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
@@ -206,12 +206,16 @@ export interface McpBounds {
   maxResultBytes?: number
 }
 
-/** How to start a server. */
+/** How to start or reach a server. */
 export interface McpOptions {
   /** Prefix of names, and origin. */
   namespace: string
-  /** The program. */
+  /** The program; empty where there is an address. */
   command: string
+  /** How to reach a server behind an address. */
+  remote?: McpRemote
+  /** `auto`, `legacy` or the newest revision. */
+  protocol: string
   /** Its arguments. */
   args: Array<string>
   /** Its own variables. */
@@ -244,6 +248,24 @@ export interface McpPins {
   file: string
   /** Whether new tools are added to it. */
   record: boolean
+}
+
+/** How to reach a server behind an address. */
+export interface McpRemote {
+  /** The address. */
+  url: string
+  /** `auto`, `http` or `sse`. */
+  transport: string
+  /** Headers of every request. */
+  headers: Record<string, string>
+  /** The number under which JavaScript knows who gives tokens. */
+  auth?: number
+  /** Whether `http` may leave this machine. */
+  allowInsecureHttp: boolean
+  /** Limit for a connection in milliseconds. */
+  connectTimeoutMs?: number
+  /** Requests under way at the same time. */
+  maxRequestsInFlight?: number
 }
 
 /** How a server is started anew; each default is the core's. */

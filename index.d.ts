@@ -5,6 +5,7 @@ export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'
 export { type MCPBounds, type MCPClientOptions, type MCPRespawn } from './dist/mcp-options.js'
 export { type McpServersOptions, type McpServersSource } from './dist/mcp-servers.js'
+export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export {
   type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
   NotesTool,

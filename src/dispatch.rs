@@ -49,6 +49,8 @@ pub(crate) enum Message {
     Variables = 7,
     /// The tools of a server changed; the token is the number of who listens.
     ToolsChanged = 10,
+    /// A token for an MCP server is wanted; the token is to be answered.
+    AuthToken = 11,
     /// Root certificates are wanted; the token is to be answered.
     RootCertificates = 8,
 }

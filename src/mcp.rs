@@ -2,10 +2,12 @@
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
-use crate::dispatch::{self, Message};
+use crate::dispatch::{self, Dispatcher, Message};
 use crate::environment;
 use crate::error::{misuse, to_js, to_json};
 use crate::policy::NativePrompts;
+use crate::surroundings::JsSurroundings;
+use crate::tokens::JsTokens;
 use crate::tools::NativeTool;
 use crate::values::duration;
 use napi::Env;
@@ -18,16 +20,21 @@ use std::sync::Arc;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{
-    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Respawn, ToolsEvent, read_config_file, split_command,
+    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, RemoteOptions, Respawn, TokenSource, ToolsEvent,
+    Transport, read_config_file, split_command,
 };
 
-/// How to start a server.
+/// How to start or reach a server.
 #[napi(object)]
 pub struct McpOptions {
     /// Prefix of names, and origin.
     pub namespace: String,
-    /// The program.
+    /// The program; empty where there is an address.
     pub command: String,
+    /// How to reach a server behind an address.
+    pub remote: Option<McpRemote>,
+    /// `auto`, `legacy` or the newest revision.
+    pub protocol: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// Its own variables.
@@ -126,6 +133,25 @@ impl McpRespawn {
     }
 }
 
+/// How to reach a server behind an address.
+#[napi(object)]
+pub struct McpRemote {
+    /// The address.
+    pub url: String,
+    /// `auto`, `http` or `sse`.
+    pub transport: String,
+    /// Headers of every request.
+    pub headers: HashMap<String, String>,
+    /// The number under which JavaScript knows who gives tokens.
+    pub auth: Option<u32>,
+    /// Whether `http` may leave this machine.
+    pub allow_insecure_http: bool,
+    /// Limit for a connection in milliseconds.
+    pub connect_timeout_ms: Option<f64>,
+    /// Requests under way at the same time.
+    pub max_requests_in_flight: Option<u32>,
+}
+
 /// A tool of a server.
 #[napi(object)]
 pub struct McpToolDefinition {
@@ -207,6 +233,12 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         connect.prompts = prompts;
         connect.pins = pins;
         connect.owner = dispatcher.owner();
+        connect.remote = options.remote.map(|remote| remote_options(remote, &dispatcher));
+        connect.protocol = match options.protocol.as_str() {
+            "legacy" => Protocol::Legacy,
+            "2026-07-28" => Protocol::Modern,
+            _ => Protocol::Auto,
+        };
         let client = McpClient::connect(connect).await?;
         let listener = Arc::downgrade(&dispatcher);
         client.on_tools(Some(Arc::new(move |event| {
@@ -217,6 +249,22 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         dispatcher.keep_client(token, client);
         Ok(String::new())
     })
+}
+
+fn remote_options(given: McpRemote, dispatcher: &Arc<Dispatcher>) -> RemoteOptions {
+    let mut remote = RemoteOptions::new(given.url);
+    remote.transport = match given.transport.as_str() {
+        "http" => Transport::Http,
+        "sse" => Transport::Sse,
+        _ => Transport::Auto,
+    };
+    remote.headers = given.headers.into_iter().collect();
+    remote.auth = given.auth.map(|number| Arc::new(JsTokens::new(dispatcher, number)) as Arc<dyn TokenSource>);
+    remote.allow_insecure_http = given.allow_insecure_http;
+    remote.connect_timeout = duration(given.connect_timeout_ms).unwrap_or(remote.connect_timeout);
+    remote.max_in_flight = given.max_requests_in_flight.map_or(remote.max_in_flight, |requests| requests as usize);
+    remote.surroundings = Arc::new(JsSurroundings::new(Some(dispatcher)));
+    remote
 }
 
 fn mode(record: bool) -> PinMode {
@@ -261,9 +309,9 @@ impl NativeMcpClient {
         .to_string()
     }
 
-    /// The server's process id.
+    /// The server's process id, if it was started here.
     #[napi(getter, catch_unwind)]
-    pub fn process_id(&self) -> u32 {
+    pub fn process_id(&self) -> Option<u32> {
         self.inner.process_id()
     }
 

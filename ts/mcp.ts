@@ -3,7 +3,8 @@ import { type NativeMcpClient, binding } from './binding.js'
 import { type ToolListener, addToolListener, operation } from './dispatch.js'
 import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
-import { type MCPClientOptions, readOptions } from './mcp-options.js'
+import type { AuthTokens } from './mcp-auth.js'
+import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
@@ -77,7 +78,10 @@ class Listener implements ToolListener {
   changed(payload: string): void { if (this.client !== undefined) this.hear(this.client, payload) }
 }
 
-/** A connection to an MCP server that runs as a child process and speaks over its standard streams. */
+/** Who gives the tokens of a client is known to the core by number only, so the client holds it, and its tools hold the client. */
+const tokensOf = new WeakMap<MCPClient, AuthTokens>()
+
+/** A connection to an MCP server: one that runs as a child process and speaks over its standard streams, or one behind an address. */
 export class MCPClient implements AsyncDisposable {
   /** The prefix of the names of its tools. */
   readonly namespace: string
@@ -102,6 +106,7 @@ export class MCPClient implements AsyncDisposable {
     this.#onToolsChanged = given.onToolsChanged
     this.#listener = listener
     listener.client = this
+    if (given.tokens !== undefined) tokensOf.set(this, given.tokens)
   }
 
   static {
@@ -112,13 +117,33 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Starts a server and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
+   * Starts a server, or reaches the one at `url`, and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
    * @throws ToolError `INVALID_NAME`, `INVALID_OPTIONS`; `CONNECTION_FAILED` with the server's last words; `TIMEOUT`.
    */
-  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args'>>): Promise<MCPClient>
+  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args' | 'url'>>): Promise<MCPClient>
   static async connect(options: MCPClientOptions): Promise<MCPClient>
   static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions> = {}): Promise<MCPClient> {
-    const { prompts, onToolsChanged, ...given } = readOptions(server, options)
+    return MCPClient.#open(readOptions(server, options))
+  }
+
+  /**
+   * Reaches a server over Streamable HTTP. With `transport` `auto`, by `connect({ url })`, one that knows only HTTP+SSE is reached too.
+   * The namespace is `mcp` unless given.
+   * @throws ToolError as `connect`.
+   */
+  static async connectHttp(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+    return MCPClient.#open(readUrlOptions(url, 'http', options))
+  }
+
+  /**
+   * Reaches a server over HTTP+SSE, the transport of revision 2024-11-05. The namespace is `mcp` unless given.
+   * @throws ToolError as `connect`.
+   */
+  static async connectSse(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+    return MCPClient.#open(readUrlOptions(url, 'sse', options))
+  }
+
+  static async #open({ prompts, tokens, onToolsChanged, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
     const listener = new Listener((client, payload) => { client.#hear(payload) })
     const number = addToolListener(listener)
     let token = -1
@@ -126,11 +151,11 @@ export class MCPClient implements AsyncDisposable {
       token = issued
       binding.connectMcp(issued, { ...given, listener: number }, prompts)
     })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, onToolsChanged }, listener)
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, tokens, onToolsChanged }, listener)
   }
 
   /**
-   * `ready`; `degraded` when the server went away by itself, and calls fail at once; `connecting` while it is being started anew, and calls
+   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next one tries again; `connecting` while it is being started anew, and calls
    * wait for that within their own time; `closed`.
    */
   get state(): 'connecting' | 'ready' | 'degraded' | 'closed' { return this.#native.state as 'connecting' | 'ready' | 'degraded' | 'closed' }
@@ -153,8 +178,8 @@ export class MCPClient implements AsyncDisposable {
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id; another one after it was started anew. */
-  get pid(): number { return this.#native.processId }
+  /** The server's process id, another one after it was started anew; none for a url. */
+  get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
   get skippedTools(): readonly SkippedTool[] { return this.#skipped }
@@ -254,7 +279,10 @@ export class MCPClient implements AsyncDisposable {
     return runNative(tool, args, { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress })
   }
 
-  /** Ends the server: closes its input, then signals its whole process group. Nothing of the group is alive afterwards. */
+  /**
+   * Ends the connection. A server that was started is ended: its input is closed, then its whole process group gets signals, and nothing of
+   * the group is alive afterwards. The session with a server behind a url is ended.
+   */
   async close(): Promise<void> {
     await operation(token => { this.#native.close(token) })
     this.#listener.client = undefined

@@ -10,6 +10,7 @@ use super::output::OutputSchema;
 use super::pins::Admission;
 use super::refresh::{self, Lists, OnTools};
 use super::result;
+use super::revision::HEADER_MISMATCH;
 use super::text::quoted;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
@@ -21,6 +22,9 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
+/// Times that a server may want the same call again with a state of its own.
+const MAX_ROUNDS: usize = 10;
+
 /// What a client is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientState {
@@ -28,14 +32,14 @@ pub enum ClientState {
     Connecting,
     /// Calls are served.
     Ready,
-    /// The server went away by itself. Calls fail, until it was started anew.
+    /// The server went away by itself. Calls fail, until it was started anew, or try to reach it again where it is behind an address.
     Degraded,
     /// It was closed. Calls fail.
     Closed,
 }
 
-/// A connection to a server that runs as a child process. Dropping the last handle kills the server's process group at once;
-/// [`McpClient::close`] gives it time to end by itself.
+/// A connection to a server that runs as a child process or behind an address. Dropping the last handle kills the server's process group
+/// at once; [`McpClient::close`] gives it time to end by itself.
 #[derive(Debug)]
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
@@ -70,9 +74,11 @@ impl McpClient {
     /// answer in time; the message then gives its exit status and the end of its standard error, without the values of given variables.
     pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
         options.check()?;
-        let options = Arc::new(options);
         let life = Arc::new(Life::new());
         let link = Link::open(&options, options.protocol, &life.closing).await?;
+        let mut options = options;
+        link.remember(&mut options);
+        let options = Arc::new(options);
         let client = Arc::new(Self {
             link: RwLock::new(Arc::new(link)),
             turns: Semaphore::new(options.bounds.max_in_flight.min(Semaphore::MAX_PERMITS)),
@@ -110,16 +116,20 @@ impl McpClient {
         self.link().session.instructions.clone()
     }
 
-    /// The process id of the server, which is also the id of its group; of the last one while there is none.
-    pub fn process_id(&self) -> u32 {
+    /// The process id of the server, which is also the id of its group, if it was started here; of the last one while there is none.
+    pub fn process_id(&self) -> Option<u32> {
         self.link().server.process_id
     }
 
     /// Whether calls are served.
     pub fn state(&self) -> ClientState {
-        let failure = self.link().connection().failure();
+        let link = self.link();
+        let failure = link.connection().failure();
         if self.life.closing.is_cancelled() || failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::Closed) {
             return ClientState::Closed;
+        }
+        if failure.is_none() && link.connection().wire.remote().is_some_and(|remote| remote.is_troubled()) {
+            return ClientState::Degraded;
         }
         match self.life.phase() {
             Phase::Starting => ClientState::Connecting,
@@ -162,13 +172,19 @@ impl McpClient {
     /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
     /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
     /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
-    pub async fn call(&self, remote_name: &str, arguments: &str, context: &CallContext, timeout: Option<Duration>) -> ToolResponse {
+    pub async fn call(
+        self: &Arc<Self>,
+        remote_name: &str,
+        arguments: &str,
+        context: &CallContext,
+        timeout: Option<Duration>,
+    ) -> ToolResponse {
         self.call_tool(remote_name, arguments, context, timeout, None).await
     }
 
     /// The same, with a schema for the structured content of the result.
     pub(super) async fn call_tool(
-        &self,
+        self: &Arc<Self>,
         remote_name: &str,
         arguments: &str,
         context: &CallContext,
@@ -188,25 +204,31 @@ impl McpClient {
             Err(why) => return result::failure(why, &self.words()),
         };
         let connection = turn.link.connection();
-        let answer = request(
-            connection,
-            Request {
-                method: "tools/call",
-                members: format!(r#""name":{},"arguments":{arguments}"#, quoted(remote_name)),
-                meta: connection.meta.get().map_or("", String::as_str),
-                patience: turn.patience,
-                cancelled: context.cancelled.clone(),
-                on_progress: context.on_progress.clone(),
-                progress: true,
-                ..Request::default()
-            },
-        )
-        .await;
         let promise = output.map(|schema| result::Promise { schema, tool: remote_name, collector: &connection.collector });
-        match answer {
-            Ok(raw) => self.options.bounds.apply(result::response(&raw, &self.words(), promise.as_ref()), &self.options.prompts),
-            Err(why) => result::failure(why, &self.words()),
+        let mut state: Option<Box<RawValue>> = None;
+        let mut listed_again = false;
+        for _ in 0..=MAX_ROUNDS {
+            match send(&turn, remote_name, &arguments, state.as_deref(), context).await {
+                // The server's tools want other headers than those that were listed; it has not run anything.
+                Err(NoResult::Error { code: HEADER_MISMATCH, .. })
+                    if !listed_again && connection.wire.remote().is_some_and(|remote| remote.mirrors()) =>
+                {
+                    listed_again = true;
+                    if let Err(error) = self.list_tools().await {
+                        return self.refusal(&error);
+                    }
+                }
+                Err(why) => return result::failure(why, &self.words()),
+                Ok(raw) => match result::to_be_continued(&raw) {
+                    Some(next) => state = Some(next),
+                    None => {
+                        let response = result::response(&raw, &self.words(), promise.as_ref());
+                        return self.options.bounds.apply(response, &self.options.prompts);
+                    }
+                },
+            }
         }
+        ToolResponse::failed(ErrorCode::ExecutionFailed, self.words().about("tool.msg.mcp.unsupported"), true)
     }
 
     /// Waits until fewer calls are under way than are allowed, and while the server is being started anew.
@@ -274,4 +296,29 @@ impl McpClient {
         let restarting = self.options.respawn.is_some() && !matches!(self.life.phase(), Phase::Over);
         result::Words { server: &self.options.namespace, prompts: &self.options.prompts, restarting }
     }
+}
+
+/// One request for a call. `state` is what the server wants back from an earlier one.
+async fn send(
+    turn: &Turn<'_>,
+    remote_name: &str,
+    arguments: &str,
+    state: Option<&RawValue>,
+    context: &CallContext,
+) -> Result<Box<RawValue>, NoResult> {
+    let connection = turn.link.connection();
+    let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
+    let call = Request {
+        method: "tools/call",
+        name: Some(remote_name),
+        headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
+        members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
+        meta: connection.meta.get().map_or("", String::as_str),
+        patience: turn.patience,
+        cancelled: context.cancelled.clone(),
+        on_progress: context.on_progress.clone(),
+        progress: true,
+        ..Request::default()
+    };
+    request(connection, call).await
 }

@@ -163,7 +163,7 @@ impl McpClient {
     }
 
     /// The response of a call that was not made. What the server wrote is data: no model reads it.
-    fn refusal(&self, error: &ToolError) -> ToolResponse {
+    pub(in crate::mcp) fn refusal(&self, error: &ToolError) -> ToolResponse {
         let (code, key) = match error.code {
             ErrorCode::Closed => (ErrorCode::Closed, "tool.msg.mcp.no_session"),
             code @ (ErrorCode::ConnectionFailed | ErrorCode::Timeout) => (code, "tool.msg.mcp.unchecked"),
