@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { call, cli, refused, refusedAtLast } from './cli-support.ts'
+import { call, cli, refusedAtLast } from './cli-support.ts'
 import { SYSTEM_PATH, located, program, scratch, snapshot } from './machine.ts'
 import { HOSTILE, READS, REPOS } from './cli-hostile-lines.ts'
 import { HOSTILE_ENVIRONMENT, SECRET, makeRepo, playground } from './cli-playground.ts'

@@ -242,6 +242,7 @@ test('while a program swaps folders and files with links, nothing outside is rea
         counts[response.status === 'error' ? 'refused' : 'reached'] += 1
       }
     }
+    assert.equal(swapper.exitCode, null, 'the links were swapped to the end')
   } finally { swapper.kill('SIGKILL') }
   assert.deepEqual(snapshot(here.outside), before)
   assert.ok(counts.reached > 50 && counts.refused > 5, `both happened: ${JSON.stringify(counts)}`)

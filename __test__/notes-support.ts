@@ -24,7 +24,7 @@ export function tellsNoPath(response: ToolResponse, { base }: Pick<Place, 'base'
 /** Runs the tool by itself. A throw of ours counts as an error response, where a caller's mistake may be one. */
 export async function run(tool: NotesTool, args: Record<string, unknown>): Promise<ToolResponse> {
   try {
-    const response = await tool.run(args as Parameters<NotesTool['run']>[0])
+    const response = await tool.run(args as never)
     assert.ok(response instanceof ToolResponse)
     return response
   } catch (error) {

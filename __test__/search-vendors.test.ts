@@ -295,7 +295,7 @@ test('options out of range are refused, and nothing is asked for a query that is
   const { url, seen } = await service(t, json(BRAVE))
   for (const options of [
     { maxResults: 21 }, { maxResults: 1.5 }, { maxResults: '5' }, { timeoutMs: 0 }, { timeoutMs: null }, { timeoutMs: 600_001 }, { timeoutMs: 1e300 }, { deadlineMs: Number.NaN },
-    { sources: [] }, { sources: ['brave', 'brave'] }, { sources: ['bing'] }, { sources: 'brave' }, { keys: { bing: 'x' } }, { keys: { brave: 1 } }, { keys: { brave: 'a b' } }, { keys: null },
+    { sources: [] }, { sources: ['brave', 'brave'] }, { sources: ['bing'] }, { sources: 'brave' }, { keys: { bing: 'x' } }, { keys: { brave: 1 } }, { keys: { brave: 'a\nb' } }, { keys: { brave: 'ü' } }, { keys: { serpapi: 'x'.repeat(1_001) } }, { keys: null },
     { baseUrls: { brave: 'example.org' } }, { baseUrls: { brave: 'ftp://example.org' } }, { baseUrls: { brave: 'https://user:pw@example.org' } }, { maxresults: 5 },
   ]) assert.throws(() => new SearchTool(options as never), coded('INVALID_OPTIONS'), JSON.stringify(options))
 

@@ -1,16 +1,17 @@
 //! Known secrets, hidden in whatever comes back.
 
-use super::Url;
+use regex::Regex;
 use std::fmt;
+use std::fmt::Write as _;
 
 const HIDDEN: &str = "***";
 /// Shorter ones would take harmless words with them.
 const SHORTEST: usize = 6;
 
-/// Secrets in every form in which an address or an answer may repeat them.
+/// Secrets, found however each of their characters is written: as it is, or escaped for an address, for JSON or for HTML.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    forms: Vec<String>,
+    patterns: Vec<Regex>,
 }
 
 impl fmt::Debug for Secrets {
@@ -22,46 +23,43 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Those of at least six bytes.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut forms: Vec<String> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).flat_map(forms).collect();
+        let mut secrets: Vec<&str> = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST).collect();
         // One may contain another: the longest first, or a part of it would stay.
-        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
-        forms.dedup();
-        Self { forms }
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.dedup();
+        Self { patterns: secrets.into_iter().filter_map(|secret| Regex::new(&pattern(secret)).ok()).collect() }
     }
 
     /// The text with `***` for every secret.
     pub fn hide(&self, text: String) -> String {
-        self.forms.iter().fold(text, |text, form| if text.contains(form.as_str()) { text.replace(form.as_str(), HIDDEN) } else { text })
+        self.patterns.iter().fold(text, |text, pattern| match pattern.is_match(&text) {
+            true => pattern.replace_all(&text, HIDDEN).into_owned(),
+            false => text,
+        })
     }
 }
 
-/// As it is, as JSON writes it, and percent-encoded with `+` and `%20` for a space, in capital and small digits.
-fn forms(secret: &str) -> Vec<String> {
-    let json = serde_json::Value::from(secret).to_string();
-    let mut forms = vec![secret.to_owned(), json.get(1..json.len() - 1).unwrap_or_default().to_owned()];
-    if let Ok(mut url) = Url::parse("http://x/") {
-        let encoded = url.query_pairs_mut().append_key_only(secret).finish().query().unwrap_or_default().to_owned();
-        for form in [encoded.replace('+', "%20"), encoded] {
-            forms.push(small_digits(&form));
-            forms.push(form);
+fn pattern(secret: &str) -> String {
+    secret.chars().fold(String::new(), |mut pattern, character| {
+        let mut bytes = [0; 4];
+        // Writing to a string cannot fail.
+        let _ = write!(pattern, "(?:{}", regex::escape(character.encode_utf8(&mut bytes)));
+        let percent = character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+        let _ = write!(pattern, "|(?i:{percent})");
+        match character {
+            ' ' => pattern.push_str(r"|\+"),
+            '"' => pattern.push_str(r#"|\\"|&quot;|&#34;"#),
+            '\\' => pattern.push_str(r"|\\\\"),
+            '/' => pattern.push_str(r"|\\/"),
+            '&' => pattern.push_str("|&amp;"),
+            '<' => pattern.push_str("|&lt;"),
+            '>' => pattern.push_str("|&gt;"),
+            '\'' => pattern.push_str("|&#39;"),
+            _ => {}
         }
-    }
-    forms.retain(|form| form.len() >= SHORTEST);
-    forms
-}
-
-fn small_digits(encoded: &str) -> String {
-    let mut digits = 0;
-    let small = |character: char| {
-        if character == '%' {
-            digits = 2;
-        } else if digits > 0 {
-            digits -= 1;
-            return character.to_ascii_lowercase();
-        }
-        character
-    };
-    encoded.chars().map(small).collect()
+        pattern.push(')');
+        pattern
+    })
 }
 
 #[cfg(test)]
@@ -70,18 +68,19 @@ mod tests {
 
     #[test]
     fn hides_every_form() {
-        let secrets = Secrets::new(["s3cr/et key\"+ü", "planted-secret-1", "planted-secret-1-longer", "tiny"]);
+        let secrets = Secrets::new([r#"s3cr/et key&"+\<ü"#, "planted-secret-1", "planted-secret-1-longer", "tiny"]);
         for text in [
-            "s3cr/et key\"+ü",
-            r#"s3cr/et key\"+ü"#,
-            "s3cr%2Fet+key%22%2B%C3%BC",
-            "s3cr%2fet+key%22%2b%c3%bc",
-            "s3cr%2Fet%20key%22%2B%C3%BC",
-            "s3cr%2fet%20key%22%2b%c3%bc",
+            r#"s3cr/et key&"+\<ü"#,
+            r#"s3cr\/et key&\"+\\<ü"#,
+            "s3cr/et key&amp;&quot;+\\&lt;ü",
+            "s3cr%2Fet+key%26%22%2B%5C%3C%C3%BC",
+            "s3cr%2fet%20key%26%22%2b%5c%3c%c3%bc",
+            "s3cr/et%20key&%22+%5C%3C%C3%BC",
             "planted-secret-1",
+            "planted%2Dsecret-1",
             "planted-secret-1-longer",
         ] {
-            assert_eq!(secrets.hide(format!("a {text}&b")), "a ***&b");
+            assert_eq!(secrets.hide(format!("a {text}|b")), "a ***|b", "{text}");
         }
         assert_eq!(secrets.hide("tiny words".to_owned()), "tiny words");
         assert!(!format!("{secrets:?}").contains("planted"));

@@ -4,6 +4,7 @@ use super::source::Source;
 use crate::error::{ErrorCode, ToolError};
 use crate::http::Url;
 use crate::prompts::PromptRegistry;
+use crate::sanitize::cut;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 /// The most results that a text lists: no service gives more at once.
 pub const MAX_RESULTS: usize = 20;
 
+const MAX_KEY_CHARS: usize = 1_000;
 /// The longest limits.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -99,16 +101,20 @@ impl SearchOptions {
             None => Url::parse(source.home()).map_err(|_| invalid("the address of a service is no URL".to_owned()))?,
         };
         let key = find(&self.keys, source).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        if key.as_deref().is_some_and(|key| !is_usable(key)) {
-            return Err(invalid(format!("keys.{} has characters that no key has: use visible ASCII", source.id())));
+        if key.as_deref().is_some_and(|key| !is_usable(source, key)) {
+            let id = source.id();
+            return Err(invalid(format!(
+                "keys.{id} is no key: it has control characters, others than ASCII, or over {MAX_KEY_CHARS} of them"
+            )));
         }
         Ok(Place { source, endpoint: source.endpoint(&base), key })
     }
 }
 
-/// Whether a key can stand in a header.
-pub(super) fn is_usable(key: &str) -> bool {
-    key.bytes().all(|byte| byte.is_ascii_graphic())
+/// Whether a key can stand where the source wants it: in an address, or else in a header.
+pub(super) fn is_usable(source: Source, key: &str) -> bool {
+    let fits = source == Source::SerpApi || key.is_ascii();
+    fits && !key.chars().any(char::is_control) && cut(key, MAX_KEY_CHARS).is_none()
 }
 
 fn base(text: &str) -> Option<Url> {

@@ -30,7 +30,7 @@ impl Question<'_> {
     pub(super) async fn ask(&self, place: &Place, key: Option<&str>) -> Result<Found, Reason> {
         let key = match (place.source.key_variable(), key) {
             (Some(_), None) => return Err(Reason::NoKey),
-            (Some(_), Some(key)) if !is_usable(key) => return Err(Reason::BadKey),
+            (Some(_), Some(key)) if !is_usable(place.source, key) => return Err(Reason::BadKey),
             (_, key) => key.unwrap_or_default(),
         };
         let reply = self.reply(place, key).await?;
