@@ -170,10 +170,19 @@ describe('a server of both eras', { concurrency: 1 }, () => {
       assert.deepEqual([aborted.code, aborted.executed], ['CANCELLED', true])
       if (tellsOfCancelling) await eventually('the server knows that both are over', async () => (await counts()).cancelled === before.cancelled + 2)
       assert.equal((await registry.execute('far_echo', { message: 'still here' })).text, 'still here')
+    })
+  }
 
-      // Progress restarts the limit: six steps take longer than it, each of them less.
-      const slow = await registry.execute('far_steps', { steps: 6, pauseMs: 400 }, { timeoutMs: null, onProgress: () => undefined })
-      assert.equal(slow.text, 'done')
+  for (const [name, connect] of [['stdio', overStdio], ['HTTP', overHttp]] as const) {
+    test(`${name}: progress restarts the limit of a call, ten times at most`, LIMIT, async () => {
+      await using client = await connect({})
+      const onProgress = () => undefined
+      assert.equal((await client.callTool('steps', { steps: 8, pauseMs: 200 }, { timeoutMs: 800, onProgress })).text, 'done')
+      const started = performance.now()
+      const endless = await client.callTool('steps', { steps: 300, pauseMs: 100 }, { timeoutMs: 400, onProgress })
+      const ms = performance.now() - started
+      assert.equal(endless.code, 'TIMEOUT')
+      assert.ok(ms > 1_500 && ms < 12_000, `${Math.round(ms)} ms`)
     })
   }
 
