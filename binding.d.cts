@@ -21,8 +21,8 @@ export declare class CancelSource {
 export declare class NativeMcpClient {
   /** `ready`, `degraded` when the server went away, `closed`. */
   get state(): string
-  /** The server's process id. */
-  get processId(): number
+  /** The server's process id, if it was started here. */
+  get processId(): number | null
   /** The revision of the protocol in use. */
   get protocolVersion(): string
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
@@ -182,12 +182,16 @@ export declare function errorCodes(): Array<string>
 /** Kills the children of this environment; for the `exit` event, where nothing can be awaited. */
 export declare function killChildren(): void
 
-/** How to start a server. */
+/** How to start or reach a server. */
 export interface McpOptions {
   /** Prefix of names, and origin. */
   namespace: string
-  /** The program. */
+  /** The program; empty where there is an address. */
   command: string
+  /** How to reach a server behind an address. */
+  remote?: McpRemote
+  /** `auto`, `legacy` or the newest revision. */
+  protocol: string
   /** Its arguments. */
   args: Array<string>
   /** Its own variables. */
@@ -200,6 +204,24 @@ export interface McpOptions {
   maxDescChars?: number
   /** Limit for a start and for each request in milliseconds; none when absent. */
   timeoutMs?: number
+}
+
+/** How to reach a server behind an address. */
+export interface McpRemote {
+  /** The address. */
+  url: string
+  /** `auto`, `http` or `sse`. */
+  transport: string
+  /** Headers of every request. */
+  headers: Record<string, string>
+  /** The number under which JavaScript knows who gives tokens. */
+  auth?: number
+  /** Whether `http` may leave this machine. */
+  allowInsecureHttp: boolean
+  /** Limit for a connection in milliseconds. */
+  connectTimeoutMs?: number
+  /** Requests under way at the same time. */
+  maxRequestsInFlight?: number
 }
 
 /** A tool of a server. */

@@ -3,6 +3,7 @@ export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions,
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
+export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export { type MCPClientOptions } from './dist/mcp-options.js'
 export {
   type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,

@@ -47,6 +47,8 @@ pub(crate) enum Message {
     Policy = 9,
     /// Environment variables are to be read; the token is to be answered.
     Variables = 7,
+    /// A token for an MCP server is wanted; the token is to be answered.
+    AuthToken = 10,
     /// Root certificates are wanted; the token is to be answered.
     RootCertificates = 8,
 }

@@ -10,6 +10,7 @@ mod policy;
 mod raw;
 mod registry;
 mod surroundings;
+mod tokens;
 mod tools;
 mod values;
 

@@ -2,10 +2,12 @@
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
-use crate::dispatch;
+use crate::dispatch::{self, Dispatcher};
 use crate::environment;
 use crate::error::{misuse, to_js};
 use crate::policy::NativePrompts;
+use crate::surroundings::JsSurroundings;
+use crate::tokens::JsTokens;
 use crate::tools::NativeTool;
 use crate::values::duration;
 use napi::Env;
@@ -15,15 +17,19 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
-use toolbolt_core::mcp::{ClientState, ConnectOptions, McpClient, McpTool, split_command};
+use toolbolt_core::mcp::{ClientState, ConnectOptions, McpClient, McpTool, Protocol, RemoteOptions, TokenSource, Transport, split_command};
 
-/// How to start a server.
+/// How to start or reach a server.
 #[napi(object)]
 pub struct McpOptions {
     /// Prefix of names, and origin.
     pub namespace: String,
-    /// The program.
+    /// The program; empty where there is an address.
     pub command: String,
+    /// How to reach a server behind an address.
+    pub remote: Option<McpRemote>,
+    /// `auto`, `legacy` or the newest revision.
+    pub protocol: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// Its own variables.
@@ -36,6 +42,25 @@ pub struct McpOptions {
     pub max_desc_chars: Option<u32>,
     /// Limit for a start and for each request in milliseconds; none when absent.
     pub timeout_ms: Option<f64>,
+}
+
+/// How to reach a server behind an address.
+#[napi(object)]
+pub struct McpRemote {
+    /// The address.
+    pub url: String,
+    /// `auto`, `http` or `sse`.
+    pub transport: String,
+    /// Headers of every request.
+    pub headers: HashMap<String, String>,
+    /// The number under which JavaScript knows who gives tokens.
+    pub auth: Option<u32>,
+    /// Whether `http` may leave this machine.
+    pub allow_insecure_http: bool,
+    /// Limit for a connection in milliseconds.
+    pub connect_timeout_ms: Option<f64>,
+    /// Requests under way at the same time.
+    pub max_requests_in_flight: Option<u32>,
 }
 
 /// A tool of a server.
@@ -81,9 +106,31 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         connect.timeout = duration(options.timeout_ms);
         connect.prompts = prompts;
         connect.owner = dispatcher.owner();
+        connect.remote = options.remote.map(|remote| remote_options(remote, &dispatcher));
+        connect.protocol = match options.protocol.as_str() {
+            "legacy" => Protocol::Legacy,
+            "2026-07-28" => Protocol::Modern,
+            _ => Protocol::Auto,
+        };
         dispatcher.keep_client(token, McpClient::connect(connect).await?);
         Ok(String::new())
     })
+}
+
+fn remote_options(given: McpRemote, dispatcher: &Arc<Dispatcher>) -> RemoteOptions {
+    let mut remote = RemoteOptions::new(given.url);
+    remote.transport = match given.transport.as_str() {
+        "http" => Transport::Http,
+        "sse" => Transport::Sse,
+        _ => Transport::Auto,
+    };
+    remote.headers = given.headers.into_iter().collect();
+    remote.auth = given.auth.map(|number| Arc::new(JsTokens::new(dispatcher, number)) as Arc<dyn TokenSource>);
+    remote.allow_insecure_http = given.allow_insecure_http;
+    remote.connect_timeout = duration(given.connect_timeout_ms).unwrap_or(remote.connect_timeout);
+    remote.max_in_flight = given.max_requests_in_flight.map_or(remote.max_in_flight, |requests| requests as usize);
+    remote.surroundings = Arc::new(JsSurroundings::new(Some(dispatcher)));
+    remote
 }
 
 /// Takes the client that `connectMcp` made under a token.
@@ -106,9 +153,9 @@ impl NativeMcpClient {
         .to_owned()
     }
 
-    /// The server's process id.
+    /// The server's process id, if it was started here.
     #[napi(getter, catch_unwind)]
-    pub fn process_id(&self) -> u32 {
+    pub fn process_id(&self) -> Option<u32> {
         self.inner.process_id()
     }
 

@@ -13,6 +13,7 @@ const CANCEL = 6
 const POLICY = 9
 const VARIABLES = 7
 const ROOT_CERTIFICATES = 8
+const AUTH_TOKEN = 10
 
 interface Operation {
   resolve(result: string): void
@@ -35,12 +36,20 @@ export interface Policy {
   judge(program: string, words: string[]): readonly string[]
 }
 
+/** What an app answers when a server wants a token. */
+export interface TokenSource {
+  /** The token, or why there is none: words that hold no secret. */
+  token(url: string, reason: 'first' | 'rejected' | 'expired'): Promise<{ token: string } | { problem: string }>
+}
+
 const operations = new Map<number, Operation>()
 const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
 const policies = new Map<number, WeakRef<Policy>>()
+const tokenSources = new Map<number, WeakRef<TokenSource>>()
 let nextToken = 0
 let nextPolicy = 0
+let nextTokenSource = 0
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {
@@ -57,6 +66,17 @@ export function addPolicy(policy: Policy): number {
 }
 
 const abandoned = new FinalizationRegistry<number>(number => { policies.delete(number) })
+
+/** Registers who gives tokens, and gives the number. It is held weakly: whoever needs tokens has to hold it. */
+export function addTokenSource(source: TokenSource): number {
+  const number = nextTokenSource
+  nextTokenSource += 1
+  tokenSources.set(number, new WeakRef(source))
+  forgotten.register(source, number)
+  return number
+}
+
+const forgotten = new FinalizationRegistry<number>(number => { tokenSources.delete(number) })
 
 /** Starts a native operation and waits for its result, a text. */
 export function operation(start: (token: number) => void, progress?: (payload: string) => void): Promise<string> {
@@ -102,6 +122,9 @@ function receive(message: number, token: number, payload: string): void {
       // Hundreds of kilobytes that only a system without certificates of its own needs.
       binding.answer(token, process.getBuiltinModule('node:tls').rootCertificates.join('\n'))
       return
+    case AUTH_TOKEN:
+      void giveToken(token, payload)
+      return
     case CONFIRM:
     case EXECUTE:
       void reply(message, token, payload)
@@ -120,6 +143,12 @@ async function reply(message: number, token: number, payload: string): Promise<v
   }
   questions.delete(token)
   binding.answer(token, answer)
+}
+
+async function giveToken(question: number, payload: string): Promise<void> {
+  const { auth, url, reason } = JSON.parse(payload)
+  const answer = await tokenSources.get(auth)?.deref()?.token(url, reason)
+  binding.answer(question, JSON.stringify(answer ?? {}))
 }
 
 function judge(payload: string): string {

@@ -2,7 +2,8 @@
 import { type NativeMcpClient, binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { unwrap } from './errors.js'
-import { type MCPClientOptions, readOptions } from './mcp-options.js'
+import type { AuthTokens } from './mcp-auth.js'
+import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolResponse } from './response.js'
@@ -17,7 +18,11 @@ export interface SkippedTool {
 
 let nativeClient: (client: MCPClient) => NativeMcpClient
 
-/** A connection to an MCP server that runs as a child process and speaks over its standard streams. */
+/** Who gives the tokens of a client is known to the core by number only, so the client holds it, and its tools hold the client. */
+const tokensOf = new WeakMap<MCPClient, AuthTokens>()
+const clientOf = new WeakMap<MCPTool, MCPClient>()
+
+/** A connection to an MCP server: one that runs as a child process and speaks over its standard streams, or one behind an address. */
 export class MCPClient implements AsyncDisposable {
   /** The prefix of the names of its tools. */
   readonly namespace: string
@@ -26,8 +31,9 @@ export class MCPClient implements AsyncDisposable {
   #native: NativeMcpClient
   #skipped: readonly SkippedTool[] = []
 
-  private constructor(native: NativeMcpClient, namespace: string, requiresConfirmation: boolean) {
+  private constructor(native: NativeMcpClient, namespace: string, requiresConfirmation: boolean, tokens: AuthTokens | undefined) {
     this.#native = native
+    if (tokens !== undefined) tokensOf.set(this, tokens)
     this.namespace = namespace
     this.requiresConfirmation = requiresConfirmation
   }
@@ -37,29 +43,52 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * Starts a server and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
+   * Starts a server, or reaches the one at `url`, and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
    * @throws ToolError `INVALID_NAME`, `INVALID_OPTIONS`; `CONNECTION_FAILED` with the server's last words; `TIMEOUT`.
    */
-  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args'>>): Promise<MCPClient>
+  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args' | 'url'>>): Promise<MCPClient>
   static async connect(options: MCPClientOptions): Promise<MCPClient>
   static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions> = {}): Promise<MCPClient> {
-    const { prompts, ...given } = readOptions(server, options)
+    return MCPClient.#open(readOptions(server, options))
+  }
+
+  /**
+   * Reaches a server over Streamable HTTP. With `transport` `auto`, by `connect({ url })`, one that knows only HTTP+SSE is reached too.
+   * The namespace is `mcp` unless given.
+   * @throws ToolError as `connect`.
+   */
+  static async connectHttp(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+    return MCPClient.#open(readUrlOptions(url, 'http', options))
+  }
+
+  /**
+   * Reaches a server over HTTP+SSE, the transport of revision 2024-11-05. The namespace is `mcp` unless given.
+   * @throws ToolError as `connect`.
+   */
+  static async connectSse(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+    return MCPClient.#open(readUrlOptions(url, 'sse', options))
+  }
+
+  static async #open({ prompts, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
     let token = -1
     await operation(issued => {
       token = issued
       binding.connectMcp(issued, given, prompts)
     })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), given.namespace, given.requiresConfirmation)
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), given.namespace, given.requiresConfirmation, tokens)
   }
 
-  /** `ready`; `degraded` when the server went away by itself, and calls fail; `closed`. */
+  /**
+   * `ready`; `degraded` when the server went away by itself and calls fail, or when the last request to a url failed and the next one
+   * tries again; `closed`.
+   */
   get state(): 'ready' | 'degraded' | 'closed' { return this.#native.state as 'ready' | 'degraded' | 'closed' }
 
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id. */
-  get pid(): number { return this.#native.processId }
+  /** The server's process id; none for a url. */
+  get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
   get skippedTools(): readonly SkippedTool[] { return this.#skipped }
@@ -87,7 +116,10 @@ export class MCPClient implements AsyncDisposable {
     return runNative(tool, args, { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress })
   }
 
-  /** Ends the server: closes its input, then signals its whole process group. Nothing of the group is alive afterwards. */
+  /**
+   * Ends the connection. A server that was started is ended: its input is closed, then its whole process group gets signals, and nothing of
+   * the group is alive afterwards. The session with a server behind a url is ended.
+   */
   async close(): Promise<void> {
     await operation(token => { this.#native.close(token) })
   }
@@ -126,6 +158,7 @@ export class MCPTool extends Tool<any> {
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
     }))
     super(name, native.description, { origin: `mcp:${client.namespace}` })
+    clientOf.set(this, client)
     this.remoteName = remoteName
     this.requiresConfirmation = requiresConfirmation
     this.externalContent = true

@@ -2,6 +2,7 @@
 //!
 //! - A redirect is followed only within its origin, or from `http` to `https` on the same host: neither a key nor a query reaches
 //!   another host, and no answer leads into a private network.
+//! - No name leads to the addresses under which clouds hand out the credentials of a machine.
 //! - A body is read up to a cap that counts decompressed bytes; what is longer is refused without being read.
 //! - Errors are kinds without words of the other side: no address, no header, no part of a body.
 //!
@@ -11,16 +12,22 @@
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
 mod error;
+mod events;
+mod headers;
 mod proxy;
+mod resolve;
 mod secrets;
 mod tls;
 
 pub use error::HttpError;
+pub use events::{Event, Events};
+pub use headers::Headers;
 pub use reqwest::Url;
+pub use resolve::is_metadata;
 pub use secrets::Secrets;
 
 use crate::surroundings::Surroundings;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::redirect;
 use serde::Serialize;
 use std::fmt;
@@ -28,15 +35,28 @@ use std::time::{Duration, SystemTime};
 
 const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; toolbolt/", env!("CARGO_PKG_VERSION"), ")");
 
+/// An unused connection is closed after this: many servers close theirs after five seconds, and a request that is just then on its way
+/// would be lost.
+const IDLE: Duration = Duration::from_secs(4);
+
 /// What a client is held to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Time to reach a server, its name and TLS included. The time of a whole request is bounded by whoever awaits it.
     pub connect_timeout: Duration,
-    /// Redirects that are followed.
-    pub redirects: usize,
-    /// Bytes of a body, after decompression.
+    /// Which redirects are followed.
+    pub redirects: Redirects,
+    /// Bytes of a body, after decompression; of a stream of events those of one event.
     pub body_bytes: usize,
+}
+
+/// Which redirects are followed, and how many of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Redirects {
+    /// Those within the origin, or to `https` on the same host. After some of them the request is a GET.
+    Near(usize),
+    /// Those within the origin that repeat the request as it is: status 307 and 308.
+    Repeating(usize),
 }
 
 /// A client with its pool of connections. Cloning shares the pool.
@@ -67,6 +87,8 @@ impl Client {
             .redirect(redirects(bounds.redirects))
             // A query may hold a key.
             .referer(false)
+            .pool_idle_timeout(IDLE)
+            .dns_resolver(resolve::Resolver)
             // Those of the environment alone, which are added below: never settings of the desktop.
             .no_proxy();
         let proxies = proxy::of_environment(surroundings).await?;
@@ -82,6 +104,11 @@ impl Client {
     /// A request that has one.
     pub fn post(&self, url: Url) -> Request {
         self.request(self.inner.post(url))
+    }
+
+    /// A request to remove something.
+    pub fn delete(&self, url: Url) -> Request {
+        self.request(self.inner.delete(url))
     }
 
     fn request(&self, inner: reqwest::RequestBuilder) -> Request {
@@ -117,6 +144,20 @@ impl Request {
         self.with_header(name, value, true)
     }
 
+    /// Adds headers that were put together before.
+    #[must_use]
+    pub fn headers(mut self, headers: &Headers) -> Self {
+        headers.add_to(&mut self.headers);
+        self
+    }
+
+    /// Adds a body that is JSON already.
+    #[must_use]
+    pub fn json_text(mut self, body: String) -> Self {
+        self.headers.insert(CONTENT_TYPE, reqwest::header::HeaderValue::from_static("application/json"));
+        Self { inner: self.inner.body(body), ..self }
+    }
+
     /// Adds a body of JSON.
     #[must_use]
     pub fn json(self, body: &impl Serialize) -> Self {
@@ -142,12 +183,9 @@ impl Request {
     }
 
     fn with_header(mut self, name: &'static str, value: &str, secret: bool) -> Self {
-        match (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
-            (Ok(name), Ok(mut value)) => {
-                value.set_sensitive(secret);
-                self.headers.insert(name, value);
-            }
-            _ => self.valid = false,
+        match headers::read(name, value, secret) {
+            Ok((name, value)) => drop(self.headers.insert(name, value)),
+            Err(_) => self.valid = false,
         }
         self
     }
@@ -170,6 +208,22 @@ impl Reply {
     /// The status code.
     pub fn status(&self) -> u16 {
         self.inner.status().as_u16()
+    }
+
+    /// A header, where it is there once at least and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name)?.to_str().ok()
+    }
+
+    /// Whether the body is a stream of events.
+    pub fn has_events(&self) -> bool {
+        let kind = self.header("content-type").unwrap_or_default();
+        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+    }
+
+    /// The body as events, each of which is held to the cap.
+    pub fn events(self) -> Events {
+        Events::new(self.inner, self.body_bytes)
     }
 
     /// How long the server wants to be left alone, where it says so.
@@ -205,9 +259,17 @@ impl Reply {
     }
 }
 
-fn redirects(most: usize) -> redirect::Policy {
+fn redirects(followed: Redirects) -> redirect::Policy {
     redirect::Policy::custom(move |attempt| {
-        let allowed = attempt.previous().len() <= most && attempt.previous().last().is_some_and(|last| stays(last, attempt.url()));
+        let from = attempt.previous().last();
+        let (most, near) = match followed {
+            Redirects::Near(most) => (most, from.is_some_and(|from| stays(from, attempt.url()))),
+            Redirects::Repeating(most) => {
+                let repeats = matches!(attempt.status().as_u16(), 307 | 308);
+                (most, repeats && from.is_some_and(|from| from.origin() == attempt.url().origin()))
+            }
+        };
+        let allowed = attempt.previous().len() <= most && near;
         if allowed { attempt.follow() } else { attempt.error("a redirect that is not followed") }
     })
 }

@@ -2,6 +2,7 @@
 
 use super::client::McpClient;
 use super::lane::{HARD_LIMIT, NoResult, Request, request};
+use super::remote::{self, Mirrored};
 use super::schema;
 use super::text::json_string;
 use super::tool::McpTool;
@@ -10,7 +11,7 @@ use crate::name;
 use crate::sanitize::clean_text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -115,6 +116,9 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
             break;
         }
     }
+    if let Some(remote) = connection.wire.remote().filter(|remote| remote.mirrors()) {
+        remote.set_mirrored(take_mirrored(&mut taken, &mut listing));
+    }
     if listing.unlisted > 0 {
         listing.warnings.push(format!("{} more definitions were left out.", listing.unlisted));
     }
@@ -148,6 +152,22 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
         }
         None => Ok(None),
     }
+}
+
+/// Which arguments travel as headers too. A tool that says so in a way that the protocol forbids is left out.
+fn take_mirrored(taken: &mut Vec<Taken>, listing: &mut Listing) -> HashMap<String, Vec<Mirrored>> {
+    let mut found = HashMap::new();
+    taken.retain(|tool| match remote::mirrored(&tool.input_schema) {
+        Ok(mirrored) => {
+            found.insert(tool.remote_name.clone(), mirrored);
+            true
+        }
+        Err(reason) => {
+            listing.skipped.push(Skipped { remote_name: Some(clean_text(&tool.remote_name, 100)), reason });
+            false
+        }
+    });
+    found
 }
 
 fn read_definition(raw: &RawValue, max_desc_chars: usize) -> Result<Taken, (Option<String>, String)> {

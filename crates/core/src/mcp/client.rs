@@ -2,10 +2,11 @@
 
 use super::catalog::{self, Listing};
 use super::diagnostics::Diagnostics;
-use super::lane::{Request, request};
+use super::lane::{NoResult, Request, request};
 use super::link::Link;
 use super::options::ConnectOptions;
 use super::result;
+use super::revision::HEADER_MISMATCH;
 use super::text::quoted;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
@@ -16,19 +17,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// Times that a server may want the same call again with a state of its own.
+const MAX_ROUNDS: usize = 10;
+
 /// What a client is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientState {
     /// Calls are served.
     Ready,
-    /// The server went away by itself. Calls fail.
+    /// The server went away by itself. Calls fail, or try to reach it again where it is behind an address.
     Lost,
     /// It was closed. Calls fail.
     Closed,
 }
 
-/// A connection to a server that runs as a child process. Dropping the last handle kills the server's process group at once;
-/// [`McpClient::close`] gives it time to end by itself.
+/// A connection to a server that runs as a child process or behind an address. Dropping the last handle kills the server's process group
+/// at once; [`McpClient::close`] gives it time to end by itself.
 #[derive(Debug)]
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
@@ -47,6 +51,8 @@ impl McpClient {
     pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
         options.check()?;
         let link = Link::open(&options).await?;
+        let mut options = options;
+        link.remember(&mut options);
         Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options }))
     }
 
@@ -70,14 +76,16 @@ impl McpClient {
         self.link().session.instructions.clone()
     }
 
-    /// The process id of the server, which is also the id of its group.
-    pub fn process_id(&self) -> u32 {
+    /// The process id of the server, which is also the id of its group, if it was started here.
+    pub fn process_id(&self) -> Option<u32> {
         self.link().server.process_id
     }
 
     /// Whether calls are served.
     pub fn state(&self) -> ClientState {
-        match self.link().connection().failure() {
+        let link = self.link();
+        match link.connection().failure() {
+            None if link.connection().wire.remote().is_some_and(|remote| remote.is_troubled()) => ClientState::Lost,
             None => ClientState::Ready,
             Some(failure) if failure.code == ErrorCode::Closed => ClientState::Closed,
             Some(_) => ClientState::Lost,
@@ -108,7 +116,13 @@ impl McpClient {
     /// Calls a tool by its remote name. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
     /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
     /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
-    pub async fn call(&self, remote_name: &str, arguments: &str, context: &CallContext, timeout: Option<Duration>) -> ToolResponse {
+    pub async fn call(
+        self: &Arc<Self>,
+        remote_name: &str,
+        arguments: &str,
+        context: &CallContext,
+        timeout: Option<Duration>,
+    ) -> ToolResponse {
         let arguments = match serde_json::from_str::<&RawValue>(arguments) {
             // A line feed ends a message, and outside of strings it is a blank.
             Ok(raw) if raw.get().starts_with('{') => raw.get().replace(['\n', '\r'], " "),
@@ -117,26 +131,56 @@ impl McpClient {
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
+        let mut state: Option<Box<RawValue>> = None;
+        let mut listed_again = false;
+        for _ in 0..=MAX_ROUNDS {
+            match self.send(remote_name, &arguments, state.as_deref(), context, timeout).await {
+                // The server's tools want other headers than those that were listed; it has not run anything.
+                Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && self.mirrors() => {
+                    listed_again = true;
+                    if let Err(error) = catalog::list(self).await {
+                        return ToolResponse::failed(error.code, error.message, false);
+                    }
+                }
+                Err(why) => return result::failure(why, &self.words()),
+                Ok(raw) => match result::to_be_continued(&raw) {
+                    Some(next) => state = Some(next),
+                    None => return result::response(&raw, &self.words()),
+                },
+            }
+        }
+        ToolResponse::failed(ErrorCode::ExecutionFailed, self.words().about("tool.msg.mcp.unsupported"), true)
+    }
+
+    /// One request for a call. `state` is what the server wants back from an earlier one.
+    async fn send(
+        &self,
+        remote_name: &str,
+        arguments: &str,
+        state: Option<&RawValue>,
+        context: &CallContext,
+        timeout: Option<Duration>,
+    ) -> Result<Box<RawValue>, NoResult> {
         let link = self.link();
         let connection = link.connection();
-        let answer = request(
-            connection,
-            Request {
-                method: "tools/call",
-                members: format!(r#""name":{},"arguments":{arguments}"#, quoted(remote_name)),
-                meta: connection.meta.get().map_or("", String::as_str),
-                patience: timeout.or(self.options.timeout),
-                cancelled: context.cancelled.clone(),
-                on_progress: context.on_progress.clone(),
-                progress: true,
-                quiet: false,
-            },
-        )
-        .await;
-        match answer {
-            Ok(raw) => result::response(&raw, &self.words()),
-            Err(why) => result::failure(why, &self.words()),
-        }
+        let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
+        let call = Request {
+            method: "tools/call",
+            name: Some(remote_name),
+            headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
+            members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
+            meta: connection.meta.get().map_or("", String::as_str),
+            patience: timeout.or(self.options.timeout),
+            cancelled: context.cancelled.clone(),
+            on_progress: context.on_progress.clone(),
+            progress: true,
+            quiet: false,
+        };
+        request(connection, call).await
+    }
+
+    fn mirrors(&self) -> bool {
+        self.link().connection().wire.remote().is_some_and(|remote| remote.mirrors())
     }
 
     /// Ends the connection. Calls that wait fail at once. The server's input is closed; it has two seconds to end, two more after SIGTERM,

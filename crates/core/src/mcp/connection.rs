@@ -3,16 +3,17 @@
 use super::diagnostics::Collector;
 use super::frame::{Envelope, line_text};
 use super::lane::{Lane, Reply};
-use super::outbox::Outbox;
 use super::stderr::{Redactor, StderrRing};
 use super::text::json_string;
 use super::transport::Engine;
+use super::wire::Wire;
 use crate::error::{ErrorCode, ToolError};
 use crate::process::Group;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of the id of a server's request.
@@ -26,6 +27,22 @@ pub(super) struct Failure {
     /// The end of the server's standard error, if it matters: for a person or program. No model reads it, as it may hold paths and
     /// stack traces of the machine.
     pub(super) stderr: Option<String>,
+    /// What the server said as an answer over HTTP.
+    pub(super) http: Option<HttpFacts>,
+}
+
+/// Why an exchange over HTTP failed, for a program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HttpFacts {
+    pub(super) status: u16,
+    /// How long the server wants to be left alone.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl Failure {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), stderr: None, http: None }
+    }
 }
 
 impl From<Failure> for ToolError {
@@ -45,8 +62,9 @@ fn stderr_note(tail: &str) -> String {
 pub(super) struct Connection {
     pub(super) namespace: String,
     pub(super) program: String,
-    pub(super) group: Group,
-    pub(super) outbox: Outbox,
+    /// The processes of a server that runs on this machine.
+    pub(super) group: Option<Group>,
+    pub(super) wire: Wire,
     pub(super) lane: Lane,
     pub(super) engine: Engine,
     pub(super) stderr: StderrRing,
@@ -67,13 +85,13 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(namespace: String, program: String, group: Group, redactor: Redactor) -> Self {
+    pub(super) fn new(namespace: String, program: String, wire: Wire, group: Option<Group>, redactor: Redactor) -> Self {
         Self {
             namespace,
             program,
             group,
             redactor,
-            outbox: Outbox::default(),
+            wire,
             lane: Lane::default(),
             engine: Engine::default(),
             stderr: StderrRing::default(),
@@ -90,7 +108,7 @@ impl Connection {
 
     /// Ends the connection for everybody who waits, with one reason: the first one given.
     pub(super) fn fail(&self, code: ErrorCode, message: String) {
-        self.fail_with(Failure { code, message, stderr: None });
+        self.fail_with(Failure::new(code, message));
     }
 
     /// The same, with the server's last words.
@@ -99,7 +117,7 @@ impl Connection {
             let mut failure = self.failure.lock();
             failure.get_or_insert(given).clone()
         };
-        self.outbox.close();
+        self.wire.close();
         self.lane.fail(&failure);
         self.engine.close();
         self.failed.cancel();
@@ -113,7 +131,7 @@ impl Connection {
     /// Waits until it is over.
     pub(super) async fn failed(&self) -> Failure {
         self.failed.cancelled().await;
-        self.failure().unwrap_or(Failure { code: ErrorCode::Closed, message: self.closed_message(), stderr: None })
+        self.failure().unwrap_or(Failure::new(ErrorCode::Closed, self.closed_message()))
     }
 
     pub(super) fn closed_message(&self) -> String {
@@ -123,18 +141,26 @@ impl Connection {
     /// Ends the server at once, from any thread and without a runtime.
     pub(super) fn kill(&self) {
         self.fail(ErrorCode::Closed, self.closed_message());
-        self.group.kill();
+        if let Some(group) = &self.group {
+            group.kill();
+        }
         self.hurry.store(true, Ordering::Relaxed);
         self.closing.cancel();
     }
 
     /// The end of the server's standard error as part of a sentence.
     pub(super) fn stderr_note(&self) -> String {
-        stderr_note(&self.stderr.tail(&self.redactor))
+        if self.group.is_some() { stderr_note(&self.stderr.tail(&self.redactor)) } else { String::new() }
     }
 
-    /// Takes one line of the server's standard output.
-    pub(super) fn accept(&self, line: &[u8]) {
+    /// Whether somebody waits for the reply to a request.
+    pub(super) fn waits_for(&self, id: u64) -> bool {
+        if Lane::owns(id) { self.lane.waits_for(id) } else { self.engine.waits_for(id) }
+    }
+
+    /// Takes one message, or several in an array: a line of a pipe, a body, or an event. `carried` is the request that it answers, where
+    /// that is known without its words.
+    pub(super) fn accept(&self, line: &[u8], carried: Option<u64>) {
         let Some(text) = line_text(line) else { return self.collector.skipped(line, &self.redactor) };
         if text.is_empty() {
             return;
@@ -142,15 +168,15 @@ impl Connection {
         // Revision 2025-03-26 allows several messages in one array.
         if text.starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(text) {
-                Ok(messages) => messages.iter().for_each(|message| self.accept_message(message.get())),
+                Ok(messages) => messages.iter().for_each(|message| self.accept_message(message.get(), carried)),
                 Err(_) => self.collector.skipped(line, &self.redactor),
             }
         } else {
-            self.accept_message(text);
+            self.accept_message(text, carried);
         }
     }
 
-    fn accept_message(&self, text: &str) {
+    fn accept_message(&self, text: &str, carried: Option<u64>) {
         let Some(message) = Envelope::parse(text) else { return self.collector.skipped(text.as_bytes(), &self.redactor) };
         match message.method {
             Some(method) => {
@@ -160,20 +186,24 @@ impl Connection {
                     None => self.accept_notification(&method, message.params, text),
                 }
             }
-            None => self.accept_reply(&message, text),
+            None => self.accept_reply(&message, text, carried),
         }
     }
 
-    fn accept_reply(&self, message: &Envelope<'_>, text: &str) {
+    fn accept_reply(&self, message: &Envelope<'_>, text: &str, carried: Option<u64>) {
+        let reply = || Reply::of(message, &self.redactor);
         let taken = match message.number() {
-            Some(id) if Lane::owns(id) => self.lane.complete(id, Reply::of(message)),
+            Some(id) if Lane::owns(id) => self.lane.complete(id, reply()),
             Some(id) => self.engine.reply(id, text),
             // A server that could not read a request cannot name it. With one request under way there is no doubt which one it was.
-            None if message.id().is_none() && message.error.is_some() => match (self.lane.only_call(), self.engine.waiting()) {
-                (Some(id), 0) => self.lane.complete(id, Reply::of(message)),
-                (None, 1) if self.lane.is_idle() => self.engine.anonymous_error(text),
-                _ => false,
-            },
+            None if message.id().is_none() && message.error.is_some() => {
+                match (carried.or_else(|| self.lane.only_call()), self.engine.waiting()) {
+                    (Some(id), _) if carried.is_some() && !Lane::owns(id) => self.engine.anonymous_error(text),
+                    (Some(id), waiting) if carried.is_some() || waiting == 0 => self.lane.complete(id, reply()),
+                    (None, 1) if self.lane.is_idle() => self.engine.anonymous_error(text),
+                    _ => false,
+                }
+            }
             None => false,
         };
         if !taken {
@@ -194,7 +224,7 @@ impl Connection {
             self.collector.dropped();
             format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"not ready for requests"}}}}"#)
         };
-        if self.outbox.push_courtesy(&answer).is_err() {
+        if self.wire.courtesy(&answer).is_err() {
             self.collector.dropped();
         }
     }

@@ -123,7 +123,7 @@ impl<'a> Envelope<'a> {
 pub(super) fn line_text(line: &[u8]) -> Option<&str> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     // The blanks of JSON only: others would be a mistake worth showing.
-    Some(std::str::from_utf8(line).ok()?.trim_matches([' ', '\t', '\r']))
+    Some(std::str::from_utf8(line).ok()?.trim_matches([' ', '\t', '\r', '\n']))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Finding out which revision a server speaks, and opening the session.
 //!
 //! A server is asked with `server/discover` first. If it answers with anything but a refusal of the newest revisions, or keeps silent, the
-//! `initialize` handshake of the older ones follows on the same process; a server that ends over the question is started again without it.
+//! `initialize` handshake of the older ones follows on the same process; a server that ends over the question is started again without it. Over HTTP both are requests like any other.
 
-use super::connection::Connection;
+use super::connection::{Connection, Failure};
 use super::lane::{NoResult, Request, request};
 use super::options::Protocol;
+use super::revision::{HEADER_MISMATCH, LEGACY, MISSING_CAPABILITY, MODERN, UNSUPPORTED_VERSION};
 use super::text::quoted;
-use super::transport::{CLIENT_NAME, CLIENT_VERSION, Handler, StdioTransport};
+use super::transport::{CLIENT_NAME, CLIENT_VERSION, EngineTransport, Handler};
 use crate::error::{ErrorCode, ToolError};
 use crate::sanitize::clean_text;
 use rmcp::model::{ProtocolVersion, ServerCapabilities, ServerPeerInfo};
@@ -17,18 +18,9 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The revision without a handshake.
-const MODERN: &str = "2026-07-28";
-/// The revisions with one, newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// How long an answer to `server/discover` is waited for before `initialize` is sent as well. An answer that comes later still counts: a
 /// server that starts slowly has both requests before it.
 const PROBE: Duration = Duration::from_secs(2);
-/// Refusals that only a server of the newest revisions knows.
-const HEADER_MISMATCH: i64 = -32020;
-const MISSING_CAPABILITY: i64 = -32021;
-const UNSUPPORTED_VERSION: i64 = -32022;
-
 /// An open session.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -43,6 +35,16 @@ pub(super) enum Refusal {
     /// The server ended over the question which revision it speaks.
     Respawn,
     Error(ToolError),
+}
+
+impl Refusal {
+    /// The error, or another one where it says nothing.
+    pub(super) fn error(self, otherwise: ToolError) -> ToolError {
+        match self {
+            Self::Error(error) => error,
+            Self::Respawn => otherwise,
+        }
+    }
 }
 
 impl From<ToolError> for Refusal {
@@ -82,7 +84,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
         };
     }
     match tokio::time::timeout(PROBE, &mut probe).await {
-        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) => Err(Refusal::Respawn),
+        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
         Ok(answer) => match judge(connection, answer)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
             Verdict::Legacy => Ok(initialize(connection).await?),
@@ -92,7 +94,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             tokio::select! {
                 biased;
                 answer = &mut probe => match answer {
-                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) => Err(Refusal::Respawn),
+                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
                     answer => match judge(connection, answer)? {
                         Verdict::Modern(found) => Ok(modern(connection, found)),
                         Verdict::Legacy => Ok(legacy.await?),
@@ -124,25 +126,35 @@ fn judge(connection: &Arc<Connection>, answer: Result<Box<RawValue>, NoResult>) 
             Err(refused(connection, &format!("refuses this client: {message} (code {code})")))
         }
         Err(NoResult::Error { .. }) => Ok(Verdict::Legacy),
+        // Over HTTP this was one exchange, and the next one may go better.
+        Err(NoResult::Gone(failure) | NoResult::NotSent(failure)) if is_about_the_question(&failure) => Ok(Verdict::Legacy),
         Err(NoResult::Gone(failure) | NoResult::NotSent(failure)) => Err(failure.into()),
         Err(NoResult::TimedOut(_) | NoResult::Cancelled { .. } | NoResult::Blocked) => Ok(Verdict::Legacy),
     }
 }
 
+/// Whether a server that knows only the older revisions might answer a question of the newest one like this.
+fn is_about_the_question(failure: &Failure) -> bool {
+    failure.http.is_some_and(|http| matches!(http.status, 200 | 400 | 404 | 405 | 406 | 415 | 422 | 500 | 501))
+}
+
 fn modern(connection: &Arc<Connection>, found: Discovered) -> Session {
+    if let Some(remote) = connection.wire.remote() {
+        remote.set_modern();
+    }
     // Set once per connection; a second session on it is not opened.
     drop(connection.meta.set(modern_meta()));
     let capabilities = serde_json::from_value::<ServerCapabilities>(found.capabilities).unwrap_or_default();
     let info = ServerPeerInfo::new(ProtocolVersion::V_2026_07_28, capabilities);
     Session {
-        _service: serve_directly(Handler, StdioTransport::new(connection.clone()), Some(info)),
+        _service: serve_directly(Handler, EngineTransport::new(connection.clone()), Some(info)),
         version: MODERN.to_owned(),
         instructions: found.instructions,
     }
 }
 
 async fn initialize(connection: &Arc<Connection>) -> Result<Session, ToolError> {
-    let service = match serve_client(Handler, StdioTransport::new(connection.clone())).await {
+    let service = match serve_client(Handler, EngineTransport::new(connection.clone())).await {
         Ok(service) => service,
         Err(ClientInitializeError::JsonRpcError(error)) => {
             let message = clean_text(&error.message, 500);
@@ -157,6 +169,9 @@ async fn initialize(connection: &Arc<Connection>) -> Result<Session, ToolError> 
     let version = info.protocol_version.as_str();
     if version == MODERN {
         drop(connection.meta.set(modern_meta()));
+        if let Some(remote) = connection.wire.remote() {
+            remote.set_modern();
+        }
     } else if !LEGACY.contains(&version) {
         return Err(unknown_version(connection, version));
     }

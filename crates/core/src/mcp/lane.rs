@@ -4,8 +4,10 @@
 
 use super::connection::{Connection, Failure};
 use super::frame::Envelope;
-use super::outbox::Refused;
+use super::stderr::Redactor;
 use super::text::{json_string, quoted};
+use super::wire::{Outgoing, Undelivered};
+use crate::http::Headers;
 use crate::redact::redact_text;
 use crate::sanitize::clean_text;
 use crate::tool::Progress;
@@ -38,7 +40,7 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) fn of(message: &Envelope<'_>) -> Self {
+    pub(super) fn of(message: &Envelope<'_>, redactor: &Redactor) -> Self {
         #[derive(Deserialize)]
         struct Parts<'a> {
             #[serde(default)]
@@ -51,7 +53,8 @@ impl Reply {
             let text = parts.as_ref().and_then(|parts| parts.message).and_then(json_string);
             #[expect(clippy::cast_possible_truncation, reason = "a code that is no small whole number means nothing")]
             let code = parts.map_or(0, |parts| parts.code as i64);
-            return Self::Error { code, message: redact_text(&clean_text(text.as_deref().unwrap_or("no reason given"), MESSAGE_CHARS)) };
+            let message = clean_text(&redactor.redact(text.as_deref().unwrap_or("no reason given")), MESSAGE_CHARS);
+            return Self::Error { code, message: redact_text(&message) };
         }
         Self::Result(message.result.map(ToOwned::to_owned).unwrap_or_default())
     }
@@ -78,6 +81,10 @@ pub(super) enum NoResult {
 #[derive(Default)]
 pub(super) struct Request<'a> {
     pub(super) method: &'a str,
+    /// The remote name of the tool that is called.
+    pub(super) name: Option<&'a str>,
+    /// Arguments that travel as headers too.
+    pub(super) headers: Headers,
     /// Members of the params object as JSON, without braces.
     pub(super) members: String,
     /// Members of `_meta`, each followed by a comma.
@@ -172,6 +179,10 @@ impl Lane {
         call.is_some_and(|call| call.reply.send(reply).is_ok())
     }
 
+    pub(super) fn waits_for(&self, id: u64) -> bool {
+        self.table.lock().calls.contains_key(&id)
+    }
+
     /// The request that waits, if it is only one.
     pub(super) fn only_call(&self) -> Option<u64> {
         let table = self.table.lock();
@@ -233,12 +244,13 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let unanswered = self.connection.lane.table.lock().calls.remove(&self.id).is_some();
-        if unanswered && !self.quiet {
+        let by_closing = self.connection.wire.remote().is_some_and(|remote| remote.cancels_by_closing());
+        if unanswered && !self.quiet && !by_closing {
             let Self { id, reason, .. } = self;
             let notice =
                 format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"{reason}"}}}}"#);
             // Whoever cannot be told is gone or stuck; there is nobody to report it to.
-            drop(self.connection.outbox.push_courtesy(&notice));
+            drop(self.connection.wire.courtesy(&notice));
         }
     }
 }
@@ -259,30 +271,37 @@ pub(super) async fn request(connection: &Connection, request: Request<'_>) -> Re
         meta => format!(r#"{comma}"_meta":{{{meta}}}"#),
     };
     let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{{{members}{meta}}}}}"#, quoted(method));
-    match connection.outbox.push(&frame) {
-        Ok(()) => {}
-        Err(Refused::Full) => {
-            waiting.quiet = true;
-            return Err(NoResult::Blocked);
-        }
-        // The reason is about to be told to everybody who waits.
-        Err(Refused::Closed) => {}
-    }
-    tokio::select! {
-        biased;
-        reply = &mut reply => match reply {
-            Ok(Reply::Result(result)) => Ok(result),
-            Ok(Reply::Error { code, message }) => Err(NoResult::Error { code, message }),
-            Ok(Reply::Gone(failure)) => Err(NoResult::Gone(failure)),
-            Err(_) => Err(NoResult::Gone(connection.failed().await)),
-        },
-        () = request.cancelled.cancelled() => {
-            waiting.reason = "cancelled by the caller";
-            Err(NoResult::Cancelled { sent: true })
-        }
-        () = clock.expired() => {
-            waiting.reason = "timeout";
-            Err(NoResult::TimedOut(clock.started.elapsed()))
+    let outgoing = Outgoing { frame, id: Some(id), method, name: request.name, headers: request.headers.clone() };
+    let mut delivery = std::pin::pin!(connection.deliver(outgoing));
+    let mut delivered = false;
+    loop {
+        tokio::select! {
+            biased;
+            reply = &mut reply => return match reply {
+                Ok(Reply::Result(result)) => Ok(result),
+                Ok(Reply::Error { code, message }) => Err(NoResult::Error { code, message }),
+                Ok(Reply::Gone(failure)) => Err(NoResult::Gone(failure)),
+                Err(_) => Err(NoResult::Gone(connection.failed().await)),
+            },
+            outcome = &mut delivery, if !delivered => match outcome {
+                Ok(()) => delivered = true,
+                Err(undelivered) => {
+                    waiting.quiet = true;
+                    return Err(match undelivered {
+                        Undelivered::Blocked => NoResult::Blocked,
+                        Undelivered::Failed { failure, sent: true } => NoResult::Gone(failure),
+                        Undelivered::Failed { failure, sent: false } => NoResult::NotSent(failure),
+                    });
+                }
+            },
+            () = request.cancelled.cancelled() => {
+                waiting.reason = "cancelled by the caller";
+                return Err(NoResult::Cancelled { sent: true });
+            }
+            () = clock.expired() => {
+                waiting.reason = "timeout";
+                return Err(NoResult::TimedOut(clock.started.elapsed()));
+            }
         }
     }
 }

@@ -4,6 +4,8 @@ use super::connection::Connection;
 use super::handshake::{Refusal, Session, open};
 use super::options::{ConnectOptions, Protocol};
 use super::reader::Server;
+use super::remote::Transport;
+use super::revision::MODERN;
 use crate::error::{ErrorCode, ToolError};
 
 /// A server with an open session. Dropping it kills the server.
@@ -17,7 +19,8 @@ pub(super) struct Link {
 impl Link {
     /// Starts the server and opens a session, within the time limit of the options.
     pub(super) async fn open(options: &ConnectOptions) -> Result<Self, ToolError> {
-        let mut server = Server::start(options)?;
+        let transport = options.remote.as_ref().map_or(Transport::Auto, |remote| remote.transport);
+        let mut server = Server::new(options, transport).await?;
         let opening = open_session(&mut server, options);
         let opened = match options.timeout {
             None => opening.await,
@@ -29,17 +32,31 @@ impl Link {
         Ok(Self { session: opened?, server })
     }
 
+    /// What was found out about the server, for the next connection to it.
+    pub(super) fn remember(&self, options: &mut ConnectOptions) {
+        let (Some(found), Some(remote)) = (self.server.connection.wire.remote(), &mut options.remote) else { return };
+        remote.transport = found.transport();
+        options.protocol = if self.session.version == MODERN { Protocol::Modern } else { Protocol::Legacy };
+    }
+
     pub(super) fn connection(&self) -> &Connection {
         &self.server.connection
     }
 }
 
 async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<Session, ToolError> {
-    match open(&server.connection, options.protocol).await {
+    let protocol = begin(server, options.protocol).await?;
+    match open(&server.connection, protocol).await {
         Ok(session) => Ok(session),
+        Err(Refusal::Error(error)) if may_be_older(server, options) => {
+            *server = Server::new(options, Transport::Sse).await?;
+            // What the address said first is what matters, if there is no stream of events either.
+            let Ok(protocol) = begin(server, Protocol::Legacy).await else { return Err(error) };
+            open(&server.connection, protocol).await.map_err(|refusal| refusal.error(error))
+        }
         Err(Refusal::Error(error)) => Err(error),
         Err(Refusal::Respawn) => {
-            *server = Server::start(options)?;
+            *server = Server::new(options, Transport::Auto).await?;
             match open(&server.connection, Protocol::Legacy).await {
                 Ok(session) => Ok(session),
                 Err(Refusal::Error(error)) => Err(error),
@@ -49,9 +66,27 @@ async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<S
     }
 }
 
+/// Makes a server behind an address ready for messages, and says which revision to try.
+async fn begin(server: &Server, protocol: Protocol) -> Result<Protocol, ToolError> {
+    let Some(remote) = server.connection.wire.remote() else { return Ok(protocol) };
+    remote.begin(&server.connection).await?;
+    Ok(if remote.transport() == Transport::Sse { Protocol::Legacy } else { protocol })
+}
+
+/// Whether the server may know only HTTP+SSE: the address took no message, for no reason that lies elsewhere.
+fn may_be_older(server: &Server, options: &ConnectOptions) -> bool {
+    let open = options.remote.as_ref().is_some_and(|remote| remote.transport == Transport::Auto) && options.protocol != Protocol::Modern;
+    let status = server.connection.failure().and_then(|failure| failure.http).map(|http| http.status);
+    open && matches!(status, Some(400 | 404 | 405))
+}
+
 fn not_in_time(connection: &Connection, limit: std::time::Duration) -> ToolError {
+    let check = match connection.wire.pipe() {
+        Some(_) => "the command starts an MCP server over standard input and output",
+        None => "the url is that of an MCP server",
+    };
     let message = format!(
-        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that the command starts an MCP server over standard input and output, or raise the timeout.{}{}",
+        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that {check}, or raise the timeout.{}{}",
         connection.namespace,
         connection.program,
         limit.as_secs_f64(),

@@ -1,7 +1,8 @@
-//! Tools of MCP servers: a client for servers that run as a child process and speak over its standard streams.
+//! Tools of MCP servers: a client for servers that run as a child process and speak over its standard streams, and for those behind an
+//! address.
 //!
 //! rmcp is the protocol engine: it does the handshake and answers what a server asks of us. Listing and calling tools go past it, over a
-//! lane of their own on the same pipe, because rmcp drops a whole list or result for one part that it does not know, loses digits and
+//! lane of their own on the same wire, because rmcp drops a whole list or result for one part that it does not know, loses digits and
 //! fields, and delivers progress out of order.
 
 mod catalog;
@@ -16,17 +17,21 @@ mod link;
 mod options;
 mod outbox;
 mod reader;
+mod remote;
 mod result;
+mod revision;
 mod schema;
 mod stderr;
 mod supervise;
 mod text;
 mod tool;
 mod transport;
+mod wire;
 
 pub use catalog::{Listing, Skipped};
 pub use client::{ClientState, McpClient};
 pub use command::split_command;
 pub use diagnostics::Diagnostics;
 pub use options::{ConnectOptions, Protocol};
+pub use remote::{RemoteOptions, TokenReason, TokenSource, Transport};
 pub use tool::McpTool;

@@ -1,5 +1,6 @@
 //! What it takes to connect to a server, and the environment that its process gets.
 
+use super::remote::{self, RemoteOptions, Transport};
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
 use crate::prompts::PromptRegistry;
@@ -24,6 +25,8 @@ pub enum Protocol {
 pub struct ConnectOptions {
     /// Prefix of the names of all tools of this server, and its origin: `mcp:{namespace}`. Obeys the rule for tool names.
     pub namespace: String,
+    /// A server behind an address, instead of a program.
+    pub remote: Option<RemoteOptions>,
     /// The program: a path, or a name that is looked up in `PATH`. No shell is involved.
     pub command: String,
     /// Its arguments.
@@ -58,7 +61,7 @@ impl fmt::Debug for ConnectOptions {
         let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
         let mut shown = formatter.debug_struct("ConnectOptions");
         shown.field("namespace", &self.namespace).field("command", &self.command).field("env", &names).field("cwd", &self.cwd);
-        shown.field("timeout", &self.timeout).field("protocol", &self.protocol).finish_non_exhaustive()
+        shown.field("remote", &self.remote).field("timeout", &self.timeout).field("protocol", &self.protocol).finish_non_exhaustive()
     }
 }
 
@@ -67,6 +70,7 @@ impl ConnectOptions {
     pub fn new(namespace: impl Into<String>, command: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
+            remote: None,
             command: command.into(),
             args: Vec::new(),
             env: Vec::new(),
@@ -82,12 +86,22 @@ impl ConnectOptions {
         }
     }
 
+    /// Options with every default, for a server behind an address.
+    pub fn remote(namespace: impl Into<String>, remote: RemoteOptions) -> Self {
+        Self { remote: Some(remote), ..Self::new(namespace, "") }
+    }
+
     /// Checks what does not depend on the machine. What the process gets is checked when it is started.
     pub(super) fn check(&self) -> Result<(), ToolError> {
         name::check(&self.namespace)
             .map_err(|error| ToolError { message: error.message.replacen("tool name", "namespace", 1), ..error })?;
         let invalid = |what: &str| Err(ToolError::new(ErrorCode::InvalidOptions, format!("MCP server `{}`: {what}", self.namespace)));
-        if self.command.is_empty() {
+        if let Some(remote) = &self.remote {
+            remote::check(remote).or_else(|error| invalid(&error.message))?;
+            if remote.transport == Transport::Sse && self.protocol == Protocol::Modern {
+                return invalid("HTTP+SSE is older than revision 2026-07-28. Use transport 'http' or protocol 'auto'.");
+            }
+        } else if self.command.is_empty() {
             return invalid("no command is given. Name the program that is the server.");
         }
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {

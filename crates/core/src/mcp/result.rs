@@ -84,6 +84,27 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>) -> ToolResponse {
     }
 }
 
+/// The state to send along with the same call again, for a result that asks for nothing else.
+pub(super) fn to_be_continued(result: &RawValue) -> Option<Box<RawValue>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Unfinished<'a> {
+        result_type: &'a str,
+        #[serde(borrow)]
+        input_requests: Option<&'a RawValue>,
+        #[serde(borrow)]
+        request_state: Option<&'a RawValue>,
+    }
+    // Most results have none of it, and are long.
+    if !result.get().contains("input_required") {
+        return None;
+    }
+    let unfinished: Unfinished<'_> = serde_json::from_str(result.get()).ok()?;
+    let asks = unfinished.input_requests.is_some_and(|requests| !matches!(requests.get(), "{}" | "null"));
+    let state = unfinished.request_state.filter(|state| state.get().starts_with('"'))?;
+    (unfinished.result_type == "input_required" && !asks).then(|| state.to_owned())
+}
+
 /// `None` unless it is an object. An empty one is the result of a tool that has nothing to say.
 fn parts(result: &RawValue) -> Option<Parts<'_>> {
     result.get().starts_with('{').then(|| serde_json::from_str(result.get()).ok()).flatten()
@@ -102,7 +123,12 @@ fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
         _ => words.prompts.text("tool.msg.mcp.lost", &[("reason", &failure.message)]),
     };
     let response = ToolResponse::failed(failure.code, text, sent);
-    let data = failure.stderr.and_then(|tail| RawValue::from_string(serde_json::json!({ "stderr": tail }).to_string()).ok());
+    let stderr = failure.stderr.map(|tail| serde_json::json!({ "stderr": tail }));
+    let http = failure.http.map(|http| match http.retry_after {
+        Some(wait) => serde_json::json!({ "status": http.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }),
+        None => serde_json::json!({ "status": http.status }),
+    });
+    let data = stderr.or(http).and_then(|facts| RawValue::from_string(facts.to_string()).ok());
     ToolResponse { data, ..response }
 }
 

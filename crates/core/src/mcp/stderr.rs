@@ -1,7 +1,7 @@
 //! The end of what a server wrote to its standard error, and the removal of secrets from it.
 
 use crate::sanitize::clean_text;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
 use std::fmt;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -16,7 +16,8 @@ const SHORTEST_SECRET: usize = 4;
 /// Takes given values out of text before anybody reads it.
 #[derive(Default)]
 pub(super) struct Redactor {
-    secrets: Vec<String>,
+    /// The longest first: one may contain another, and a part of it would stay.
+    secrets: RwLock<Vec<String>>,
 }
 
 impl fmt::Debug for Redactor {
@@ -27,29 +28,36 @@ impl fmt::Debug for Redactor {
 
 impl Redactor {
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
-        let mut secrets: Vec<String> = values.filter(|value| value.len() >= SHORTEST_SECRET).map(str::to_owned).collect();
-        // A server that logs JSON shows a value with escapes.
-        let escaped: Vec<String> = secrets
-            .iter()
-            .map(|secret| super::text::quoted(secret))
-            .filter_map(|quoted| quoted.get(1..quoted.len().saturating_sub(1)).map(str::to_owned))
-            .filter(|escaped| !secrets.contains(escaped))
-            .collect();
-        secrets.extend(escaped);
-        // A secret may contain another one: the longest first, or a part of it would stay.
+        let redactor = Self::default();
+        values.for_each(|value| redactor.add(value));
+        redactor
+    }
+
+    /// One more value, as it is and as a server that logs JSON shows it.
+    pub(super) fn add(&self, value: &str) {
+        if value.len() < SHORTEST_SECRET || self.secrets.read().iter().any(|known| known == value) {
+            return;
+        }
+        let quoted = super::text::quoted(value);
+        let escaped = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or(value);
+        let mut secrets = self.secrets.write();
+        for form in [value, escaped] {
+            if !secrets.iter().any(|known| known == form) {
+                secrets.push(form.to_owned());
+            }
+        }
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets.dedup();
-        Self { secrets }
     }
 
     pub(super) fn redact(&self, text: &str) -> String {
-        self.secrets
+        let secrets = self.secrets.read();
+        secrets
             .iter()
             .fold(text.to_owned(), |text, secret| if text.contains(secret.as_str()) { text.replace(secret.as_str(), "***") } else { text })
     }
 
     fn longest(&self) -> usize {
-        self.secrets.first().map_or(0, String::len)
+        self.secrets.read().first().map_or(0, String::len)
     }
 }
 

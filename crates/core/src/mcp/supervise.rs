@@ -50,7 +50,7 @@ pub(super) async fn supervise(
         () = connection.closing.cancelled() => Event::Closing,
         end = &mut reader => Event::Output(end.unwrap_or(End::Closed)),
         status = child.wait() => Event::Exit(status.ok()),
-        () = connection.outbox.broken() => Event::Input,
+        () = broken(&connection) => Event::Input,
     };
     let mut patience = PATIENCE;
     match event {
@@ -85,6 +85,13 @@ pub(super) async fn supervise(
     errors.abort();
 }
 
+async fn broken(connection: &Connection) {
+    match connection.wire.pipe() {
+        Some(outbox) => outbox.broken().await,
+        None => std::future::pending().await,
+    }
+}
+
 fn fail_too_large(connection: &Connection, cap: usize) {
     let message = format!(
         "The connection to MCP server `{}` was closed: frame too large. One message was longer than {cap} bytes.",
@@ -96,7 +103,7 @@ fn fail_too_large(connection: &Connection, cap: usize) {
 fn fail_gone(connection: &Connection, what: &str) {
     let message = format!("MCP server `{}` ({}) {what}.{}", connection.namespace, connection.program, connection.collector.hint());
     let stderr = Some(connection.stderr.tail(&connection.redactor));
-    connection.fail_with(Failure { code: ErrorCode::ConnectionFailed, message, stderr });
+    connection.fail_with(Failure { stderr, ..Failure::new(ErrorCode::ConnectionFailed, message) });
 }
 
 fn describe(status: ExitStatus) -> String {

@@ -1,7 +1,13 @@
-//! rmcp's side of the pipe: its requests go out beside the calls, and only what belongs to it comes in.
+//! rmcp's side of the wire: its requests go out beside the calls, and only what belongs to it comes in.
 
 use super::connection::Connection;
+use super::frame::Envelope;
 use super::outbox::Refused;
+use super::remote::{INITIALIZE, INITIALIZED, Remote};
+use super::text::json_string;
+use super::wire::{Outgoing, Undelivered, Wire};
+use crate::http::Headers;
+use futures_util::FutureExt;
 use parking_lot::Mutex;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientJsonRpcMessage, ClientResult, ErrorCode, ErrorData, Implementation, NumberOrString,
@@ -49,6 +55,10 @@ impl Engine {
         self.state.lock().waiting.len()
     }
 
+    pub(super) fn waits_for(&self, id: u64) -> bool {
+        self.state.lock().waiting.contains(&id)
+    }
+
     /// Hands over a reply, if rmcp waits for one with this id: it would take any other one for a breach during the handshake.
     pub(super) fn reply(&self, id: u64, text: &str) -> bool {
         let mut state = self.state.lock();
@@ -82,35 +92,45 @@ impl Engine {
 }
 
 /// The transport that rmcp is given. It may be dropped and made anew on the same connection.
-pub(super) struct StdioTransport {
+pub(super) struct EngineTransport {
     connection: Arc<Connection>,
     inbox: mpsc::Receiver<ServerJsonRpcMessage>,
 }
 
-impl StdioTransport {
+impl EngineTransport {
     pub(super) fn new(connection: Arc<Connection>) -> Self {
         let inbox = connection.engine.open();
         Self { connection, inbox }
     }
 }
 
-impl Transport<RoleClient> for StdioTransport {
+impl Transport<RoleClient> for EngineTransport {
     type Error = io::Error;
 
     fn send(&mut self, item: ClientJsonRpcMessage) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        if let ClientJsonRpcMessage::Request(request) = &item
-            && let NumberOrString::Number(id) = request.id
-            && let Ok(id) = u64::try_from(id)
-        {
+        let id = match &item {
+            ClientJsonRpcMessage::Request(request) => match request.id {
+                NumberOrString::Number(id) => u64::try_from(id).ok(),
+                NumberOrString::String(_) => None,
+            },
+            _ => None,
+        };
+        if let Some(id) = id {
             self.connection.engine.state.lock().waiting.insert(id);
         }
-        let sent = serde_json::to_string(&item).map_err(io::Error::other).and_then(|frame| {
-            self.connection.outbox.push(&frame).map_err(|refused| match refused {
+        let frame = match serde_json::to_string(&item) {
+            Ok(frame) => frame,
+            Err(error) => return ready(Err(io::Error::other(error))).boxed(),
+        };
+        match &self.connection.wire {
+            // At once, and not when the future is awaited: messages go out in order.
+            Wire::Pipe(outbox) => ready(outbox.push(&frame).map_err(|refused| match refused {
                 Refused::Closed => io::Error::from(io::ErrorKind::BrokenPipe),
                 Refused::Full => io::Error::other("the server does not read its input"),
-            })
-        });
-        ready(sent)
+            }))
+            .boxed(),
+            Wire::Remote(remote) => post(self.connection.clone(), remote.clone(), frame, id).boxed(),
+        }
     }
 
     fn receive(&mut self) -> impl Future<Output = Option<ServerJsonRpcMessage>> + Send {
@@ -120,6 +140,33 @@ impl Transport<RoleClient> for StdioTransport {
     // The process outlives rmcp's interest in it; who connected closes it.
     fn close(&mut self) -> impl Future<Output = Result<(), io::Error>> + Send {
         ready(Ok(()))
+    }
+}
+
+/// Sends a message of rmcp over HTTP. What opens a session and fails ends the connection, with the reason that rmcp could not pass on.
+async fn post(connection: Arc<Connection>, remote: Arc<Remote>, frame: String, id: Option<u64>) -> Result<(), io::Error> {
+    let envelope = Envelope::parse(&frame);
+    let method = envelope.as_ref().and_then(|envelope| envelope.method).and_then(json_string).unwrap_or_default();
+    if method == INITIALIZE
+        && let Some(params) = envelope.and_then(|envelope| envelope.params)
+    {
+        remote.remember_handshake(params.get());
+    }
+    let outgoing = Outgoing { frame, id, method: &method, name: None, headers: Headers::default() };
+    let Err(undelivered) = connection.deliver(outgoing).await else { return Ok(()) };
+    let error = io::Error::other("the message was not delivered");
+    match undelivered {
+        Undelivered::Failed { failure, .. } if matches!(method.as_str(), INITIALIZE | INITIALIZED) => {
+            connection.fail_with(failure);
+            Err(error)
+        }
+        _ => {
+            if let Some(id) = id {
+                // An answer that cannot be read, so that nobody waits for ever.
+                connection.engine.reply(id, "");
+            }
+            Ok(())
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub use source::Source;
 
 use crate::builtin::arguments;
 use crate::error::{ErrorCode, ToolError};
-use crate::http::{Bounds, Client, Secrets};
+use crate::http::{Bounds, Client, Redirects, Secrets};
 use crate::prompts::PromptRegistry;
 use crate::response::ToolResponse;
 use crate::sanitize::{clean_text, cut};
@@ -42,7 +42,7 @@ pub const MAX_QUERY_CHARS: usize = 400;
 /// Bytes of an answer, after decompression.
 pub const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-const BOUNDS: Bounds = Bounds { connect_timeout: Duration::from_secs(5), redirects: 5, body_bytes: MAX_BODY_BYTES };
+const BOUNDS: Bounds = Bounds { connect_timeout: Duration::from_secs(5), redirects: Redirects::Near(5), body_bytes: MAX_BODY_BYTES };
 
 /// The variables that hold keys.
 const KEY_VARIABLES: &[&str] = &["TAVILY_API_KEY", "BRAVE_API_KEY", "SERPAPI_API_KEY"];

@@ -1,0 +1,70 @@
+//! Names to addresses, without those under which a cloud gives a machine its credentials.
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Asks the system, off the threads that serve connections.
+pub(super) struct Resolver;
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> =
+                tokio::net::lookup_host((name.as_str(), 0)).await?.filter(|found| !is_metadata(found.ip())).collect();
+            if found.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::NotFound, "the name leads nowhere that may be reached").into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Whether an address is link-local, or one of the others where clouds serve metadata. Nothing that an agent should reach is there.
+pub fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_metadata_v4(address),
+        IpAddr::V6(address) => {
+            let carried = address.to_ipv4_mapped().or_else(|| embedded(address));
+            address.is_unicast_link_local()
+                || address == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)
+                || carried.is_some_and(is_metadata_v4)
+        }
+    }
+}
+
+fn is_metadata_v4(address: Ipv4Addr) -> bool {
+    address.is_link_local() || [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(192, 0, 0, 192)].contains(&address)
+}
+
+/// The address that NAT64 or the old compatible form leads to.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [first, second, third, fourth, fifth, sixth, high, low] = address.segments();
+    let nat64 = (first, second) == (0x64, 0xff9b);
+    let compatible = (first, second) == (0, 0) && high != 0;
+    (third | fourth | fifth | sixth == 0 && (nat64 || compatible)).then(|| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_where_clouds_keep_credentials() {
+        for address in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "100.100.100.200",
+            "fe80::1",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+            "::a9fe:a9fe",
+        ] {
+            assert!(is_metadata(address.parse().unwrap()), "{address}");
+        }
+        for address in ["127.0.0.1", "10.0.0.1", "::1", "::ffff:127.0.0.1", "2606:4700::1111", "fd00::1"] {
+            assert!(!is_metadata(address.parse().unwrap()), "{address}");
+        }
+    }
+}

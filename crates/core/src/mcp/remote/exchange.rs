@@ -1,0 +1,151 @@
+//! One POST, and what becomes of it.
+
+use super::super::connection::Connection;
+use super::super::wire::{Outgoing, Undelivered};
+use super::session::{INITIALIZE, INITIALIZED, Seen};
+use super::{Mode, Remote, stream, trouble};
+use crate::http::{HttpError, Reply};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What was done for a request already; each only once.
+#[derive(Default)]
+struct Tried {
+    token: bool,
+    session: bool,
+}
+
+enum Step {
+    Done,
+    Again,
+}
+
+/// An error without the id of the request that it is about, as servers send that know no such session.
+#[derive(Deserialize)]
+struct Anonymous<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: &'a RawValue,
+}
+
+impl Remote {
+    /// Sends a message, and takes in what comes back for it.
+    pub(in super::super) async fn exchange(&self, connection: &Connection, outgoing: Outgoing<'_>) -> Result<(), Undelivered> {
+        // What opens a session must not wait for those that wait for a session.
+        let _permit = match outgoing.id {
+            Some(_) if outgoing.method != INITIALIZE => self.limit.acquire().await.ok(),
+            _ => None,
+        };
+        self.health.rest().await;
+        let mut tried = Tried::default();
+        loop {
+            if let Step::Done = self.attempt(connection, &outgoing, &mut tried).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn attempt(&self, connection: &Connection, outgoing: &Outgoing<'_>, tried: &mut Tried) -> Result<Step, Undelivered> {
+        let opens = matches!(outgoing.method, INITIALIZE | INITIALIZED);
+        if let Some(session) = self.session().filter(|session| !opens && session.is_lost()) {
+            tried.session = true;
+            session.reopen(self, connection, session.seen().epoch).await?;
+        }
+        let seen = self.seen();
+        let token = self.token().await.map_err(|why| trouble::no_token(connection, &why))?;
+        if let Some(token) = &token {
+            connection.redactor.add(&token.text);
+        }
+        let Some(request) = self.post(outgoing, &seen, token.as_ref()) else { return Err(trouble::ended(connection)) };
+        let reply = match request.send().await {
+            Ok(reply) => reply,
+            Err(error) => return Err(self.unanswered(connection, error)),
+        };
+        let status = reply.status();
+        if status < 500 {
+            self.health.succeeded();
+        } else {
+            self.health.failed();
+        }
+        if let (Some(auth), Some(token)) = (&self.auth, &token) {
+            if status != 401 {
+                auth.accepted(token.generation);
+            } else {
+                auth.refused(token.generation);
+                if !std::mem::replace(&mut tried.token, true) {
+                    return Ok(Step::Again);
+                }
+            }
+        }
+        match status {
+            200..=299 => self.take(connection, outgoing, reply).await.map(|()| Step::Done),
+            _ => self.refused(connection, outgoing, &seen, reply, tried).await,
+        }
+    }
+
+    pub(super) fn unanswered(&self, connection: &Connection, error: HttpError) -> Undelivered {
+        self.health.failed();
+        trouble::unanswered(connection, error)
+    }
+
+    /// The answer to a message that was accepted.
+    async fn take(&self, connection: &Connection, outgoing: &Outgoing<'_>, reply: Reply) -> Result<(), Undelivered> {
+        let (Some(id), Mode::Streamable { session, .. }) = (outgoing.id, &self.mode) else {
+            // Nothing of it counts, but the connection can be used again when it was read.
+            tokio::spawn(async move { drop(tokio::time::timeout(super::COURTESY, reply.text()).await) });
+            if outgoing.method == INITIALIZED
+                && let Some(session) = self.session()
+            {
+                session.opened.notify_one();
+            }
+            return Ok(());
+        };
+        let opening = (outgoing.method == INITIALIZE).then_some(session);
+        if let Some(session) = opening {
+            session.set_id(reply.header("mcp-session-id"));
+        }
+        if reply.has_events() {
+            return stream::answer(self, connection, id, opening, reply).await;
+        }
+        let text = reply.text().await.map_err(|error| self.unanswered(connection, error))?;
+        if let Some(session) = opening {
+            session.note_version(&text);
+        }
+        connection.accept(text.as_bytes(), Some(id));
+        if connection.waits_for(id) { Err(trouble::bad_answer(connection, &text)) } else { Ok(()) }
+    }
+
+    /// A message that was not accepted. Whether the session is lost is told by the status, and by whether one was named: never by words.
+    async fn refused(
+        &self,
+        connection: &Connection,
+        outgoing: &Outgoing<'_>,
+        seen: &Seen,
+        reply: Reply,
+        tried: &mut Tried,
+    ) -> Result<Step, Undelivered> {
+        let (status, retry_after) = (reply.status(), reply.retry_after());
+        let session = self.session().filter(|_| seen.of(outgoing.method).id.is_some() && outgoing.id.is_some());
+        let text = match status {
+            401 | 403 | 404 | 429 => String::new(),
+            _ => reply.text().await.unwrap_or_default(),
+        };
+        let anonymous = serde_json::from_str::<Anonymous<'_>>(&text).ok();
+        let nameless = anonymous.as_ref().is_some_and(|error| error.id.is_none_or(|id| id.get() == "null") && error.error.get() != "null");
+        if let Some(session) = session
+            && (status == 404 || status == 400 && nameless)
+            && !std::mem::replace(&mut tried.session, true)
+        {
+            session.reopen(self, connection, seen.epoch).await?;
+            return Ok(Step::Again);
+        }
+        if let (Some(id), Some(_)) = (outgoing.id, anonymous) {
+            connection.accept(text.as_bytes(), Some(id));
+            if !connection.waits_for(id) {
+                return Ok(Step::Done);
+            }
+        }
+        Err(trouble::status(connection, status, retry_after, self.auth.is_some()))
+    }
+}

@@ -1,0 +1,36 @@
+/** Tokens of a server, from the callback of an app. */
+import { type TokenSource, addTokenSource } from './dispatch.js'
+
+/** What a token is wanted for. */
+export interface AuthContext {
+  /** The address of the server. The token leaves for its origin only. */
+  url: string
+  /** `first`: there is none yet. `rejected`: the server never accepted the last one. `expired`: it accepted the last one for a while. */
+  reason: 'first' | 'rejected' | 'expired'
+}
+
+/** Gives a token, which is sent as `Authorization: Bearer …`. Asked before the first request, and once whenever the server answers 401. */
+export type AuthCallback = (context: AuthContext) => string | Promise<string>
+
+/** Asks the callback, and keeps what it throws to itself: the message may hold a secret. */
+export class AuthTokens implements TokenSource {
+  /** What the core knows it by, as long as this is held. */
+  readonly number: number
+  readonly #ask: AuthCallback
+
+  constructor(ask: AuthCallback) {
+    this.#ask = ask
+    this.number = addTokenSource(this)
+  }
+
+  async token(url: string, reason: AuthContext['reason']): Promise<{ token: string } | { problem: string }> {
+    try {
+      const ask = this.#ask
+      const token: unknown = await ask({ url, reason })
+      return typeof token === 'string' ? { token } : { problem: `it gave ${token === null ? 'null' : typeof token}, which is no string` }
+    } catch (error) {
+      const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'something'
+      return { problem: `it threw ${name}` }
+    }
+  }
+}
