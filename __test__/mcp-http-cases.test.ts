@@ -83,23 +83,31 @@ describe('HTTP-02: whether a session is lost does not depend on words', () => {
       assert.deepEqual([server.of('initialize').length, server.of('tools/call').length], [1, 1])
     })
   }
-  for (const status of [404, 400]) {
-    test(`an id was sent: ${status} ends the same way whatever the body says`, LIMIT, async () => {
-      const outcomes = []
-      for (const [, type, body] of answers) {
-        let times = 0
-        await using server = await ScriptedServer.start((seen, response, usual) => {
-          if (seen.rpc.method === 'tools/call' && times++ === 0) response.writeHead(status, { 'content-type': type }).end(body)
-          else usual()
-        }, { sessions: true })
-        await using client = await connect(server)
-        const { status: outcome, text } = await within(AT_ONCE_MS, client.callTool('echo', { message: 'back' }), 'a call')
-        outcomes.push([outcome, outcome === 'success' ? text : '', server.of('initialize').length, server.of('tools/call').length])
-      }
-      if (status === 404) assert.deepEqual(outcomes[0], ['success', 'back', 2, 2])
-      for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0])
-    })
+  /** What became of a call whose first answer is this, in a session. */
+  async function outcome(status: number, type: string, body: string) {
+    let times = 0
+    await using server = await ScriptedServer.start((seen, response, usual) => {
+      if (seen.rpc.method === 'tools/call' && times++ === 0) response.writeHead(status, { 'content-type': type }).end(body)
+      else usual()
+    }, { sessions: true })
+    await using client = await connect(server)
+    const response = await within(AT_ONCE_MS, client.callTool('echo', { message: 'back' }), 'a call')
+    return [response.status, response.status === 'success' ? response.text : '', server.of('initialize').length, server.of('tools/call').length]
   }
+  test('an id was sent: 404 means that the session is lost, whatever the body says', LIMIT, async () => {
+    for (const [, type, body] of answers) assert.deepEqual(await outcome(404, type, body), ['success', 'back', 2, 2], body)
+  })
+  test('an id was sent: what 400 means does not depend on its words', LIMIT, async () => {
+    const words = ['No valid session ID provided', 'Session not found', 'Bad Request', 'x', '']
+    const bodies: Array<[string, (text: string) => string]> = [
+      ['application/json', message => JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } })], ['text/html', text => `<html>${text}</html>`], ['text/plain', text => text],
+    ]
+    for (const [type, body] of bodies) {
+      const outcomes = []
+      for (const text of words) outcomes.push(await outcome(400, type, body(text)))
+      for (const one of outcomes) assert.deepEqual(one, outcomes[0], type)
+    }
+  })
 })
 
 describe('HTTP-03: redirects', () => {
@@ -233,7 +241,8 @@ describe('HTTP-06: an answer that is none', () => {
       const response = await within(AT_ONCE_MS, client.callTool('echo', {}), 'a call')
       assert.equal(response.status, 'error')
       assert.doesNotMatch(response.text, /[\p{Cc}\p{Bidi_Control}]/u)
-      assert.doesNotMatch(response.text, /not yours/)
+      assert.notEqual(response.text, 'not yours')
+      assert.doesNotMatch(JSON.stringify(response.data ?? null), /not yours/)
       assert.ok(response.text.length < 5_000)
       assert.equal(server.of('tools/call').length, 1)
     })

@@ -2,7 +2,7 @@
 // has requirements for. What is expected to fail, and why, stands in __test__/conformance/expected-failures.json;
 // what fails beside that, and what passes against it, is an error. The last line gives the counts.
 //
-//   --verbose  shows what the client printed, also where nothing is wrong
+//   --verbose  shows what the client printed and what failed, also where nothing is wrong
 //   names      of scenarios: those alone
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -111,6 +111,7 @@ for (const revision of REVISIONS) {
     counts[verdict] += 1
     console.log(`${{ passed: 'ok  ', expected: 'xfail', failed: 'FAIL' }[verdict].padEnd(5)} ${result.scenario}${verdict === 'expected' ? ` (${words})` : ''}`)
     if (verdict === 'failed') for (const line of words) console.log(`        ${line}`)
+    if (verdict === 'expected' && verbose) for (const [id, message] of faults(result)) console.log(`        ${id}: ${message}`)
     if (verdict === 'failed' || verbose) console.log(`${result.stdout}${result.stderr}`.trimEnd().replace(/^/gm, '        | '))
   }
   console.log(`== ${results.length} scenarios, ${((performance.now() - started) / 1000).toFixed(0)} s`)
