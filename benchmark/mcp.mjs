@@ -19,7 +19,7 @@ const IN_FLIGHT = 64
 const BATCHES = 3
 const LARGE_CALLS = 9
 /** Calls in a process: to warm up, one at a time, and in each of the batches with 64 in flight. */
-const CALLS = { stdio: { warm: 500, single: 8000, batch: 10_000 }, http: { warm: 500, single: 3000, batch: 3000 } }
+const CALLS = { stdio: { warm: 500, single: 8000, batch: 10_000 }, http: { warm: 300, single: 2000, batch: 1500 } }
 const QUICK = { warm: 5, single: 20, batch: 128 }
 /** What is wanted of ours beside the official client. */
 const AIMS = [
@@ -108,7 +108,7 @@ async function measureCell(transport, name, { warm, single, batch }) {
   for (let i = 0; i < warm; i++) await checkedEcho(call)
   let times
   const singleCpu = await cpuOf(single, async () => { times = await oneAtATime(call, single) })
-  await manyAtOnce(call, Math.min(batch, warm * 10))
+  await manyAtOnce(call, Math.min(batch, warm * 5))
   const rates = []
   const batchCpu = await cpuOf(BATCHES * batch, async () => { for (let i = 0; i < BATCHES; i++) rates.push(await manyAtOnce(call, batch)) })
   const larges = []
