@@ -322,27 +322,28 @@ describe('revision 2026-07-28', () => {
 describe('credentials', () => {
   test('a token is asked for once and renewed once for all that are refused', { timeout: 60_000 }, async () => {
     let valid = 'token-1'
+    let given = valid
     const asked: string[] = []
     const answer = legacy({ call: async (request, response) => {
       await new Promise(resolve => { setTimeout(resolve, 50) })
       json(response, text(request, 'in'))
     } })
     await using server = await serve((request, response) => {
-      if (request.headers.authorization !== `Bearer ${valid}`) { response.writeHead(401).end(); return }
+      if (request.headers.authorization !== `Bearer ${valid}`) { response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end(); return }
       return answer(request, response)
     })
     await using client = await MCPClient.connect({ ...options, url: server.url, auth: async ({ url, reason }) => {
       asked.push(reason)
       assert.equal(url, server.url)
       await new Promise(resolve => { setTimeout(resolve, 100) })
-      return valid
+      return given
     } })
     assert.deepEqual(asked, ['first'])
-    valid = 'token-2'
+    given = valid = 'token-2'
     const responses = await Promise.all(Array.from({ length: 10 }, () => client.callTool('echo', {})))
     assert.ok(responses.every(response => response.text === 'in'))
     assert.deepEqual(asked, ['first', 'expired'])
-    valid = 'nobody knows'
+    valid = 'token-3'
     const refused = await client.callTool('echo', {})
     assert.deepEqual([refused.code, refused.executed, (refused.data as any).status], ['CONNECTION_FAILED', false, 401])
     assert.ok(!inspect([client, refused], { depth: 9, showHidden: true }).includes('token-2'))

@@ -5,7 +5,10 @@ import { type TokenSource, addTokenSource } from './dispatch.js'
 export interface AuthContext {
   /** The address of the server. The token leaves for its origin only. */
   url: string
-  /** `first`: there is none yet. `rejected`: the server never accepted the last one. `expired`: it accepted the last one for a while. */
+  /**
+   * `first`: there is none yet. `rejected`: the server refused the last one. `expired`: it accepted the last one for a
+   * while, and says now that it is no longer valid.
+   */
   reason: 'first' | 'rejected' | 'expired'
 }
 

@@ -23,7 +23,7 @@ pub use error::HttpError;
 pub use events::{Event, Events};
 pub use headers::Headers;
 pub use reqwest::Url;
-pub use resolve::is_metadata;
+pub use resolve::{is_loopback, is_metadata};
 pub use secrets::Secrets;
 
 use crate::surroundings::Surroundings;

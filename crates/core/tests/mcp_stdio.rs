@@ -66,12 +66,12 @@ fn context() -> CallContext {
     CallContext { call_id: "call".into(), cancelled: CancellationToken::new(), timeout: None, on_progress: None }
 }
 
-async fn call(client: &McpClient, name: &str, arguments: Value) -> ToolResponse {
+async fn call(client: &Arc<McpClient>, name: &str, arguments: Value) -> ToolResponse {
     timeout(GENEROUS, client.call(name, &arguments.to_string(), &context(), None)).await.expect("ends")
 }
 
 /// The text of a call that works.
-async fn text(client: &McpClient, name: &str, arguments: Value) -> String {
+async fn text(client: &Arc<McpClient>, name: &str, arguments: Value) -> String {
     let response = call(client, name, arguments).await;
     assert_eq!(response.status, Status::Success, "{}", response.text);
     response.text
@@ -82,7 +82,8 @@ fn data(response: &ToolResponse) -> &str {
 }
 
 /// Living processes of a group. A zombie is dead.
-fn members(group: u32) -> Vec<u32> {
+fn members(group: impl Into<Option<u32>>) -> Vec<u32> {
+    let group = group.into().expect("a process");
     let mut members = Vec::new();
     for process in std::fs::read_dir("/proc").expect("/proc").flatten() {
         let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else { continue };
@@ -94,7 +95,8 @@ fn members(group: u32) -> Vec<u32> {
     members
 }
 
-async fn gone(group: u32) -> bool {
+async fn gone(group: impl Into<Option<u32>>) -> bool {
+    let group = group.into();
     for _ in 0..200 {
         if members(group).is_empty() {
             return true;

@@ -69,6 +69,7 @@ struct Parser {
     start: usize,
     searched: usize,
     begun: bool,
+    after_return: bool,
     event: Event,
     has_data: bool,
     size: usize,
@@ -105,30 +106,25 @@ impl Parser {
 
     /// The place of the next line, without its end.
     fn line(&mut self) -> Result<Option<(usize, usize)>, HttpError> {
+        // The second half of a line end, whose first half was enough.
+        if self.after_return && self.buffer.get(self.start) == Some(&b'\n') {
+            self.start += 1;
+        }
+        self.searched = self.searched.max(self.start);
+        self.after_return &= self.start == self.buffer.len();
         let unseen = self.buffer.get(self.searched..).unwrap_or_default();
         let Some(length) = unseen.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
             self.searched = self.buffer.len();
             return if self.buffer.len() - self.start + self.size > self.cap { Err(HttpError::TooLarge) } else { Ok(None) };
         };
-        let end = self.searched + length;
-        let is_carriage_return = self.buffer.get(end) == Some(&b'\r');
-        if is_carriage_return && end + 1 == self.buffer.len() {
-            // A line feed may follow, which belongs to the same end.
-            return self.at_the_edge(end);
-        }
-        let mut from = self.start;
-        let ending = if is_carriage_return && self.buffer.get(end + 1) == Some(&b'\n') { 2 } else { 1 };
-        self.start = end + ending;
+        let (mut from, end) = (self.start, self.searched + length);
+        self.after_return = self.buffer.get(end) == Some(&b'\r');
+        self.start = end + 1;
         self.searched = self.start;
         if !std::mem::replace(&mut self.begun, true) && self.buffer.get(from..).unwrap_or_default().starts_with(b"\xef\xbb\xbf") {
             from += 3;
         }
         Ok(Some((from, end)))
-    }
-
-    fn at_the_edge(&mut self, end: usize) -> Result<Option<(usize, usize)>, HttpError> {
-        self.searched = end;
-        if end - self.start + self.size > self.cap { Err(HttpError::TooLarge) } else { Ok(None) }
     }
 
     fn take(&mut self, line: &str) -> Result<(), HttpError> {

@@ -1,5 +1,6 @@
 //! Names to addresses, without those under which a cloud gives a machine its credentials.
 
+use super::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,7 +12,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found: Vec<SocketAddr> =
-                tokio::net::lookup_host((name.as_str(), 0)).await?.filter(|found| !is_metadata(found.ip())).collect();
+                tokio::net::lookup_host((name.as_str(), 0)).await?.filter(|found| !is_metadata_address(found.ip())).collect();
             if found.is_empty() {
                 return Err(io::Error::new(io::ErrorKind::NotFound, "the name leads nowhere that may be reached").into());
             }
@@ -20,8 +21,30 @@ impl Resolve for Resolver {
     }
 }
 
-/// Whether an address is link-local, or one of the others where clouds serve metadata. Nothing that an agent should reach is there.
-pub fn is_metadata(address: IpAddr) -> bool {
+/// Hosts where clouds serve metadata.
+const METADATA_HOSTS: &[&str] = &["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"];
+
+/// Whether a URL leads to this machine by an address or name that never leads elsewhere.
+pub fn is_loopback(url: &Url) -> bool {
+    match address(url) {
+        Some(IpAddr::V4(address)) => address.is_loopback(),
+        Some(IpAddr::V6(address)) => address == Ipv6Addr::LOCALHOST,
+        None => url.host_str().is_some_and(|host| host.eq_ignore_ascii_case("localhost")),
+    }
+}
+
+/// Whether a URL leads to a link-local address, or to where clouds serve metadata. Nothing that an agent should reach is there.
+pub fn is_metadata(url: &Url) -> bool {
+    let named = |host: &str| METADATA_HOSTS.iter().any(|known| host.trim_end_matches('.').eq_ignore_ascii_case(known));
+    address(url).is_some_and(is_metadata_address) || url.host_str().is_some_and(named)
+}
+
+/// The address that a URL has instead of a name.
+fn address(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+fn is_metadata_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_metadata_v4(address),
         IpAddr::V6(address) => {
@@ -61,10 +84,10 @@ mod tests {
             "64:ff9b::a9fe:a9fe",
             "::a9fe:a9fe",
         ] {
-            assert!(is_metadata(address.parse().unwrap()), "{address}");
+            assert!(is_metadata_address(address.parse().unwrap()), "{address}");
         }
         for address in ["127.0.0.1", "10.0.0.1", "::1", "::ffff:127.0.0.1", "2606:4700::1111", "fd00::1"] {
-            assert!(!is_metadata(address.parse().unwrap()), "{address}");
+            assert!(!is_metadata_address(address.parse().unwrap()), "{address}");
         }
     }
 }

@@ -112,7 +112,7 @@ async fn std_06_close_ends_the_whole_group_of_a_wrapper() {
 #[tokio::test]
 async fn std_06_close_ends_the_group_whose_leader_died_first() {
     let client = McpClient::connect(wrapped(&["stubborn"])).await.expect("connects");
-    let group = client.process_id();
+    let group = client.process_id().expect("pid");
     let leader = rustix::process::Pid::from_raw(i32::try_from(group).expect("pid")).expect("pid");
     rustix::process::kill_process(leader, rustix::process::Signal::KILL).expect("alive");
     client.close().await;

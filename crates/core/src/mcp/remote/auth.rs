@@ -16,9 +16,9 @@ pub enum TokenReason {
     /// There is none yet.
     #[default]
     First,
-    /// The server never accepted the one it was given.
+    /// The server refused the last one.
     Rejected,
-    /// The server accepted the last one for a while.
+    /// The server accepted the last one for a while, and says now that it is no longer valid.
     Expired,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Token {
     pub(super) text: Arc<str>,
 }
 
-type Asking = Shared<BoxFuture<'static, Result<Token, Arc<str>>>>;
+type Question = BoxFuture<'static, Result<Token, Arc<str>>>;
 
 /// The token of one server, and who gives it.
 pub(super) struct Auth {
@@ -52,7 +52,7 @@ struct State {
     worked: bool,
     reason: TokenReason,
     /// A question under way, which lives as long as somebody waits for it.
-    asking: Option<WeakShared<BoxFuture<'static, Result<Token, Arc<str>>>>>,
+    asking: Option<WeakShared<Question>>,
 }
 
 impl fmt::Debug for Auth {
@@ -78,11 +78,13 @@ impl Auth {
         asking.await
     }
 
-    /// Gives up a token that the server refused. Of several that come with the same one only the first has any effect.
-    pub(super) fn refused(&self, generation: u64) {
+    /// Gives up a token that the server refused, with the challenge that it sent. Of several that come with the same one only the first
+    /// has any effect.
+    pub(super) fn refused(&self, generation: u64, challenge: Option<&str>) {
+        let is_stale = challenge.is_some_and(|challenge| challenge.replace('"', "").contains("error=invalid_token"));
         let mut state = self.state.lock();
         if state.token.as_ref().is_some_and(|token| token.generation == generation) {
-            state.reason = if state.worked { TokenReason::Expired } else { TokenReason::Rejected };
+            state.reason = if state.worked && is_stale { TokenReason::Expired } else { TokenReason::Rejected };
             state.token = None;
         }
     }
@@ -93,7 +95,7 @@ impl Auth {
         state.worked |= state.token.as_ref().is_some_and(|token| token.generation == generation);
     }
 
-    fn ask(&self, state: &mut State) -> Asking {
+    fn ask(&self, state: &mut State) -> Shared<Question> {
         if let Some(asking) = state.asking.as_ref().and_then(WeakShared::upgrade) {
             return asking;
         }

@@ -3,7 +3,7 @@
 use super::super::connection::Connection;
 use super::super::wire::{Outgoing, Undelivered};
 use super::session::{INITIALIZE, INITIALIZED, Seen};
-use super::{Mode, Remote, stream, trouble};
+use super::{Remote, stream, trouble};
 use crate::http::{HttpError, Reply};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,9 +20,9 @@ enum Step {
     Again,
 }
 
-/// An error without the id of the request that it is about, as servers send that know no such session.
+/// An error as a message, with or without the id of the request that it is about.
 #[derive(Deserialize)]
-struct Anonymous<'a> {
+struct Refusal<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -72,7 +72,7 @@ impl Remote {
             if status != 401 {
                 auth.accepted(token.generation);
             } else {
-                auth.refused(token.generation);
+                auth.refused(token.generation, reply.header("www-authenticate"));
                 if !std::mem::replace(&mut tried.token, true) {
                     return Ok(Step::Again);
                 }
@@ -91,7 +91,7 @@ impl Remote {
 
     /// The answer to a message that was accepted.
     async fn take(&self, connection: &Connection, outgoing: &Outgoing<'_>, reply: Reply) -> Result<(), Undelivered> {
-        let (Some(id), Mode::Streamable { session, .. }) = (outgoing.id, &self.mode) else {
+        let (Some(id), Some(session)) = (outgoing.id, self.session()) else {
             // Nothing of it counts, but the connection can be used again when it was read.
             tokio::spawn(async move { drop(tokio::time::timeout(super::COURTESY, reply.text()).await) });
             if outgoing.method == INITIALIZED
@@ -131,16 +131,16 @@ impl Remote {
             401 | 403 | 404 | 429 => String::new(),
             _ => reply.text().await.unwrap_or_default(),
         };
-        let anonymous = serde_json::from_str::<Anonymous<'_>>(&text).ok();
-        let nameless = anonymous.as_ref().is_some_and(|error| error.id.is_none_or(|id| id.get() == "null") && error.error.get() != "null");
+        let refusal = serde_json::from_str::<Refusal<'_>>(&text).ok().filter(|refusal| refusal.error.get() != "null");
+        let names_request = refusal.as_ref().is_some_and(|refusal| refusal.id.is_some_and(|id| id.get() != "null"));
         if let Some(session) = session
-            && (status == 404 || status == 400 && nameless)
+            && (status == 404 || status == 400 && !names_request)
             && !std::mem::replace(&mut tried.session, true)
         {
             session.reopen(self, connection, seen.epoch).await?;
             return Ok(Step::Again);
         }
-        if let (Some(id), Some(_)) = (outgoing.id, anonymous) {
+        if let (Some(id), Some(_)) = (outgoing.id, refusal) {
             connection.accept(text.as_bytes(), Some(id));
             if !connection.waits_for(id) {
                 return Ok(Step::Done);

@@ -63,8 +63,15 @@ pub(super) struct Remote {
 
 /// How messages travel.
 enum Mode {
-    Streamable { session: Session, params: Params },
+    Streamable(Box<Streamable>),
     Events(Endpoint),
+}
+
+/// What Streamable HTTP has beside its requests.
+#[derive(Default)]
+struct Streamable {
+    session: Session,
+    params: Params,
 }
 
 impl std::fmt::Debug for Remote {
@@ -112,7 +119,7 @@ impl Remote {
             health: Health::default(),
             mode: match transport {
                 Transport::Sse => Mode::Events(Endpoint::default()),
-                Transport::Auto | Transport::Http => Mode::Streamable { session: Session::default(), params: Params::default() },
+                Transport::Auto | Transport::Http => Mode::Streamable(Box::default()),
             },
             runtime: Handle::current(),
             closed: CancellationToken::new(),
@@ -126,14 +133,14 @@ impl Remote {
 
     pub(super) fn transport(&self) -> Transport {
         match self.mode {
-            Mode::Streamable { .. } => Transport::Http,
+            Mode::Streamable(_) => Transport::Http,
             Mode::Events(_) => Transport::Sse,
         }
     }
 
     fn session(&self) -> Option<&Session> {
         match &self.mode {
-            Mode::Streamable { session, .. } => Some(session),
+            Mode::Streamable(streamable) => Some(&streamable.session),
             Mode::Events(_) => None,
         }
     }
@@ -169,15 +176,15 @@ impl Remote {
 
     /// Which arguments are mirrored from now on.
     pub(super) fn set_mirrored(&self, tools: HashMap<String, Vec<Mirrored>>) {
-        if let Mode::Streamable { params, .. } = &self.mode {
-            params.replace(tools);
+        if let Mode::Streamable(streamable) = &self.mode {
+            streamable.params.replace(tools);
         }
     }
 
     /// The headers of a call.
     pub(super) fn mirrored(&self, remote_name: &str, arguments: &str) -> Headers {
         match &self.mode {
-            Mode::Streamable { params, .. } if self.mirrors() => params.of(remote_name, arguments),
+            Mode::Streamable(streamable) if self.mirrors() => streamable.params.of(remote_name, arguments),
             _ => Headers::default(),
         }
     }
@@ -185,7 +192,7 @@ impl Remote {
     /// Serves the connection from now on, and waits until messages can be sent.
     pub(super) async fn begin(self: &Arc<Self>, connection: &Arc<Connection>) -> Result<(), ToolError> {
         let reading = match &self.mode {
-            Mode::Streamable { .. } => None,
+            Mode::Streamable(_) => None,
             Mode::Events(_) => Some(self.open_stream(connection).await?),
         };
         let (remote, shared) = (self.clone(), connection.clone());
@@ -205,7 +212,7 @@ impl Remote {
     async fn serve(&self, connection: &Connection, reading: Option<legacy::Reading>) {
         match (&self.mode, reading) {
             (Mode::Events(_), Some(reading)) => legacy::read(self, connection, reading).await,
-            (Mode::Streamable { session, .. }, _) => listen::listen(self, session, connection).await,
+            (Mode::Streamable(streamable), _) => listen::listen(self, &streamable.session, connection).await,
             (Mode::Events(_), None) => {}
         }
     }
@@ -261,7 +268,7 @@ impl Remote {
     /// A POST with its headers. `None` as long as there is nowhere to send it to.
     fn post(&self, outgoing: &Outgoing<'_>, seen: &Seen, token: Option<&Token>) -> Option<Request> {
         let url = match &self.mode {
-            Mode::Streamable { .. } => self.url.clone(),
+            Mode::Streamable(_) => self.url.clone(),
             Mode::Events(endpoint) => endpoint.url()?,
         };
         let mut request = self.dress(self.client.post(url), &seen.of(outgoing.method), token);

@@ -1,6 +1,7 @@
 //! Why an exchange failed, as sentences that name the fix.
 
 use super::super::connection::{Connection, Failure, HttpFacts};
+use super::super::frame::Envelope;
 use super::super::wire::Undelivered;
 use crate::error::ErrorCode;
 use crate::http::HttpError;
@@ -55,6 +56,7 @@ fn wait(retry_after: Option<Duration>) -> String {
 pub(super) fn bad_answer(connection: &Connection, text: &str) -> Undelivered {
     let what = match text.trim() {
         "" => "answered the request with nothing.".to_owned(),
+        text if Envelope::parse(text).is_some() => "answered something else than the request.".to_owned(),
         text => {
             let start: String = text.chars().take(SHOWN * 8).collect();
             let shown = clean_text(&connection.redactor.redact(&start), SHOWN).escape_debug().to_string();
