@@ -72,9 +72,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
     if protocol == Protocol::Legacy {
         return Ok(initialize(connection).await?);
     }
-    let meta = modern_meta();
-    let probe = request(connection, Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() });
-    let mut probe = std::pin::pin!(probe);
+    let mut probe = std::pin::pin!(discover(connection));
     if protocol == Protocol::Modern {
         return match judge(connection, probe.await)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
@@ -83,8 +81,15 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             }
         };
     }
+    // Over HTTP silence is an outage, and no sign of an older revision.
+    if connection.wire.pipe().is_none() {
+        return match judge(connection, probe.await)? {
+            Verdict::Modern(found) => Ok(modern(connection, found)),
+            Verdict::Legacy => Ok(initialize(connection).await?),
+        };
+    }
     match tokio::time::timeout(PROBE, &mut probe).await {
-        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
+        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) => Err(Refusal::Respawn),
         Ok(answer) => match judge(connection, answer)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
             Verdict::Legacy => Ok(initialize(connection).await?),
@@ -94,7 +99,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             tokio::select! {
                 biased;
                 answer = &mut probe => match answer {
-                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
+                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) => Err(Refusal::Respawn),
                     answer => match judge(connection, answer)? {
                         Verdict::Modern(found) => Ok(modern(connection, found)),
                         Verdict::Legacy => Ok(legacy.await?),
@@ -103,6 +108,18 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
                 session = &mut legacy => Ok(session?),
             }
         }
+    }
+}
+
+/// Asks which revisions the server speaks.
+async fn discover(connection: &Connection) -> Result<Box<RawValue>, NoResult> {
+    let meta = modern_meta();
+    let ask = || request(connection, Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() });
+    match ask().await {
+        // The refusal lists what to ask with instead. Of the newest revisions only one is known here, so it is asked with once more: a server
+        // that does not mean it refuses again.
+        Err(NoResult::Error { code: UNSUPPORTED_VERSION, .. }) => ask().await,
+        answer => answer,
     }
 }
 
