@@ -276,6 +276,17 @@ describe('revision 2026-07-28', () => {
     await client.close()
     assert.ok(server.received.every(request => request.method === 'POST'))
   })
+  test('a server that refuses the first choice of version is asked again', { timeout: 60_000 }, async () => {
+    const answer = modern()
+    let first = true
+    await using server = await serve((request, response) => {
+      if (!first) return answer(request, response)
+      first = false
+      json(response, refusal(request.body.id, -32022, 'Unsupported protocol version'), 400)
+    })
+    await using client = await MCPClient.connect({ ...options, url: server.url })
+    assert.deepEqual([client.protocolVersion, server.of('server/discover').length, server.of('initialize').length], ['2026-07-28', 2, 0])
+  })
   test('a mismatch of headers lists anew and tries once more', { timeout: 60_000 }, async () => {
     await using server = await serve(modern({ tools: [annotated], call: (request, response) => {
       if (request.headers['mcp-param-region'] === 'eu') json(response, text(request, 'ran'))
@@ -329,7 +340,7 @@ describe('credentials', () => {
       json(response, text(request, 'in'))
     } })
     await using server = await serve((request, response) => {
-      if (request.headers.authorization !== `Bearer ${valid}`) { response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end(); return }
+      if (request.headers.authorization !== `Bearer ${valid}`) { response.writeHead(401).end(); return }
       return answer(request, response)
     })
     await using client = await MCPClient.connect({ ...options, url: server.url, auth: async ({ url, reason }) => {
@@ -342,11 +353,25 @@ describe('credentials', () => {
     given = valid = 'token-2'
     const responses = await Promise.all(Array.from({ length: 10 }, () => client.callTool('echo', {})))
     assert.ok(responses.every(response => response.text === 'in'))
-    assert.deepEqual(asked, ['first', 'expired'])
+    assert.deepEqual(asked, ['first', 'rejected'])
     valid = 'token-3'
     const refused = await client.callTool('echo', {})
     assert.deepEqual([refused.code, refused.executed, (refused.data as any).status], ['CONNECTION_FAILED', false, 401])
     assert.ok(!inspect([client, refused], { depth: 9, showHidden: true }).includes('token-2'))
+  })
+  test('a web token is replaced when its time is over', { timeout: 60_000 }, async () => {
+    const asked: string[] = []
+    const seen: (string | undefined)[] = []
+    const answer = legacy()
+    await using server = await serve((request, response) => {
+      seen.push(request.headers.authorization)
+      return answer(request, response)
+    })
+    const web = (seconds: number) => `e30.${Buffer.from(JSON.stringify({ exp: Date.now() / 1000 + seconds })).toString('base64url')}.s`
+    await using client = await MCPClient.connect({ ...options, url: server.url, auth: ({ reason }) => { asked.push(reason); return web(asked.length === 1 ? 2 : 600) } })
+    await new Promise(resolve => { setTimeout(resolve, 2_100) })
+    assert.equal((await client.callTool('echo', {})).text, 'done')
+    assert.deepEqual([asked, new Set(seen).size], [['first', 'expired'], 2])
   })
   test('a callback that fails fails the request, without its words', { timeout: 60_000 }, async () => {
     await using server = await serve(legacy())

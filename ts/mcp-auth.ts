@@ -6,13 +6,16 @@ export interface AuthContext {
   /** The address of the server. The token leaves for its origin only. */
   url: string
   /**
-   * `first`: there is none yet. `rejected`: the server refused the last one. `expired`: it accepted the last one for a
-   * while, and says now that it is no longer valid.
+   * `first`: there is none yet. `rejected`: the server refused the last one. `expired`: the last one is a JSON Web
+   * Token whose `exp` has passed.
    */
   reason: 'first' | 'rejected' | 'expired'
 }
 
-/** Gives a token, which is sent as `Authorization: Bearer …`. Asked before the first request, and once whenever the server answers 401. */
+/**
+ * Gives a token, which is sent as `Authorization: Bearer …`. Asked before the first request, when the
+ * token has expired, and once whenever the server answers 401.
+ */
 export type AuthCallback = (context: AuthContext) => string | Promise<string>
 
 /** Asks the callback, and keeps what it throws to itself: the message may hold a secret. */

@@ -21,6 +21,8 @@ use std::time::Duration;
 /// How long an answer to `server/discover` is waited for before `initialize` is sent as well. An answer that comes later still counts: a
 /// server that starts slowly has both requests before it.
 const PROBE: Duration = Duration::from_secs(2);
+/// The same over HTTP, where silence is rare: a server answers what it does not know.
+const REMOTE_PROBE: Duration = Duration::from_secs(10);
 /// An open session.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -81,15 +83,9 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             }
         };
     }
-    // Over HTTP silence is an outage, and no sign of an older revision.
-    if connection.wire.pipe().is_none() {
-        return match judge(connection, probe.await)? {
-            Verdict::Modern(found) => Ok(modern(connection, found)),
-            Verdict::Legacy => Ok(initialize(connection).await?),
-        };
-    }
-    match tokio::time::timeout(PROBE, &mut probe).await {
-        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) => Err(Refusal::Respawn),
+    let patience = if connection.wire.pipe().is_some() { PROBE } else { REMOTE_PROBE };
+    match tokio::time::timeout(patience, &mut probe).await {
+        Ok(Err(NoResult::Gone(_) | NoResult::NotSent(_))) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
         Ok(answer) => match judge(connection, answer)? {
             Verdict::Modern(found) => Ok(modern(connection, found)),
             Verdict::Legacy => Ok(initialize(connection).await?),
@@ -99,7 +95,7 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
             tokio::select! {
                 biased;
                 answer = &mut probe => match answer {
-                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) => Err(Refusal::Respawn),
+                    Err(NoResult::Gone(_) | NoResult::NotSent(_)) if connection.wire.pipe().is_some() => Err(Refusal::Respawn),
                     answer => match judge(connection, answer)? {
                         Verdict::Modern(found) => Ok(modern(connection, found)),
                         Verdict::Legacy => Ok(legacy.await?),
@@ -111,14 +107,13 @@ pub(super) async fn open(connection: &Arc<Connection>, protocol: Protocol) -> Re
     }
 }
 
-/// Asks which revisions the server speaks.
+/// Asks which revisions the server speaks. One that refuses this one is asked once more: it may have refused the client's first choice,
+/// and we have no other that it could answer the question in.
 async fn discover(connection: &Connection) -> Result<Box<RawValue>, NoResult> {
     let meta = modern_meta();
-    let ask = || request(connection, Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() });
-    match ask().await {
-        // The refusal lists what to ask with instead. Of the newest revisions only one is known here, so it is asked with once more: a server
-        // that does not mean it refuses again.
-        Err(NoResult::Error { code: UNSUPPORTED_VERSION, .. }) => ask().await,
+    let question = || Request { method: "server/discover", meta: &meta, quiet: true, ..Request::default() };
+    match request(connection, question()).await {
+        Err(NoResult::Error { code: UNSUPPORTED_VERSION, .. }) => request(connection, question()).await,
         answer => answer,
     }
 }

@@ -1,11 +1,15 @@
 //! The token of a server: asked for once, kept, and asked for anew when the server refuses it.
 
 use crate::http::Headers;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use parking_lot::Mutex;
+use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes of a token.
 const MAX_TOKEN: usize = 32 * 1024;
@@ -18,7 +22,7 @@ pub enum TokenReason {
     First,
     /// The server refused the last one.
     Rejected,
-    /// The server accepted the last one for a while, and says now that it is no longer valid.
+    /// The last one says of itself that its time is over: a JSON Web Token with an `exp` that has passed.
     Expired,
 }
 
@@ -34,6 +38,7 @@ pub(super) struct Token {
     pub(super) generation: u64,
     pub(super) header: Headers,
     pub(super) text: Arc<str>,
+    expires: Option<SystemTime>,
 }
 
 type Question = BoxFuture<'static, Result<Token, Arc<str>>>;
@@ -49,7 +54,6 @@ pub(super) struct Auth {
 struct State {
     generation: u64,
     token: Option<Token>,
-    worked: bool,
     reason: TokenReason,
     /// A question under way, which lives as long as somebody waits for it.
     asking: Option<WeakShared<Question>>,
@@ -71,28 +75,22 @@ impl Auth {
         let asking = {
             let mut state = self.state.lock();
             match &state.token {
-                Some(token) => return Ok(token.clone()),
-                None => self.ask(&mut state),
+                Some(token) if token.expires.is_none_or(|expires| SystemTime::now() < expires) => return Ok(token.clone()),
+                Some(_) => state.reason = TokenReason::Expired,
+                None => {}
             }
+            self.ask(&mut state)
         };
         asking.await
     }
 
-    /// Gives up a token that the server refused, with the challenge that it sent. Of several that come with the same one only the first
-    /// has any effect.
-    pub(super) fn refused(&self, generation: u64, challenge: Option<&str>) {
-        let is_stale = challenge.is_some_and(|challenge| challenge.replace('"', "").contains("error=invalid_token"));
+    /// Gives up a token that the server refused. Of several that come with the same one only the first has any effect.
+    pub(super) fn refused(&self, generation: u64) {
         let mut state = self.state.lock();
         if state.token.as_ref().is_some_and(|token| token.generation == generation) {
-            state.reason = if state.worked && is_stale { TokenReason::Expired } else { TokenReason::Rejected };
             state.token = None;
+            state.reason = TokenReason::Rejected;
         }
-    }
-
-    /// Notes that the server accepts a token.
-    pub(super) fn accepted(&self, generation: u64) {
-        let mut state = self.state.lock();
-        state.worked |= state.token.as_ref().is_some_and(|token| token.generation == generation);
     }
 
     fn ask(&self, state: &mut State) -> Shared<Question> {
@@ -112,13 +110,39 @@ impl Auth {
                 return Err(Arc::from("it gave something that is no token: visible ASCII without blanks, at most 32 KiB"));
             }
             state.generation += 1;
-            state.worked = false;
-            let token = Token { generation: state.generation, header, text: text.into() };
+            // One that was old when it came is for the server to judge.
+            let expires = expiry(&text).filter(|expires| SystemTime::now() < *expires);
+            let token = Token { generation: state.generation, header, text: text.into(), expires };
             state.token = Some(token.clone());
             Ok(token)
         };
         let asking = asking.boxed().shared();
         state.asking = asking.downgrade();
         asking
+    }
+}
+
+/// When a JSON Web Token says that it ends. Other tokens say nothing.
+fn expiry(token: &str) -> Option<SystemTime> {
+    #[derive(Deserialize)]
+    struct Claims {
+        exp: f64,
+    }
+    let claims = token.split('.').nth(1).filter(|_| token.split('.').count() == 3)?;
+    let claims: Claims = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+    UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(claims.exp).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_end_of_a_web_token() {
+        let token = |claims: &str| format!("e30.{}.x", BASE64_URL_SAFE_NO_PAD.encode(claims));
+        assert_eq!(expiry(&token(r#"{"sub":"a","exp":100}"#)), UNIX_EPOCH.checked_add(Duration::from_secs(100)));
+        for other in ["opaque", "a.b.c", &token("{}"), &token(r#"{"exp":-1}"#), &token(r#"{"exp":1e300}"#)] {
+            assert_eq!(expiry(other), None, "{other}");
+        }
     }
 }

@@ -68,14 +68,10 @@ impl Remote {
         } else {
             self.health.failed();
         }
-        if let (Some(auth), Some(token)) = (&self.auth, &token) {
-            if status != 401 {
-                auth.accepted(token.generation);
-            } else {
-                auth.refused(token.generation, reply.header("www-authenticate"));
-                if !std::mem::replace(&mut tried.token, true) {
-                    return Ok(Step::Again);
-                }
+        if let (401, Some(auth), Some(token)) = (status, &self.auth, &token) {
+            auth.refused(token.generation);
+            if !std::mem::replace(&mut tried.token, true) {
+                return Ok(Step::Again);
             }
         }
         match status {

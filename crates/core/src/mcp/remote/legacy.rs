@@ -54,7 +54,7 @@ impl Remote {
                 }
                 (401, Some(auth), Some(token)) if !renewed => {
                     renewed = true;
-                    auth.refused(token.generation, reply.header("www-authenticate"));
+                    auth.refused(token.generation);
                 }
                 (status, _, _) => return Err(trouble::status(connection, status, reply.retry_after(), self.auth.is_some())),
             }

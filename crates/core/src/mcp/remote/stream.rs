@@ -156,7 +156,7 @@ pub(super) async fn stream(remote: &Remote, place: &Place) -> Asked {
         let Ok(reply) = request.send().await else { return Asked::Failed };
         match (reply.status(), &remote.auth, &token) {
             (200, _, _) if reply.has_events() => return Asked::Stream(reply),
-            (401, Some(auth), Some(token)) => auth.refused(token.generation, reply.header("www-authenticate")),
+            (401, Some(auth), Some(token)) => auth.refused(token.generation),
             (429 | 500.., _, _) => return Asked::Failed,
             _ => return Asked::Refused,
         }
