@@ -204,6 +204,18 @@ export interface McpOptions {
   maxDescChars?: number
   /** Limit for a start and for each request in milliseconds; none when absent. */
   timeoutMs?: number
+  /** Approved fingerprints by name. */
+  expectedFingerprints?: Record<string, string>
+  /** The lock file of approved definitions. */
+  pins?: McpPins
+}
+
+/** A lock file. */
+export interface McpPins {
+  /** Its path. */
+  file: string
+  /** Whether new tools are added to it. */
+  record: boolean
 }
 
 /** How to reach a server behind an address. */
@@ -238,6 +250,8 @@ export interface McpToolDefinition {
   requiresConfirmation: boolean
   /** Code points kept of a description; the client's limit when absent. */
   maxDescChars?: number
+  /** The fingerprint of its definition, if known. */
+  fingerprint?: string
 }
 
 /** What can be chosen of a search; the defaults for what is absent. */

@@ -2,7 +2,7 @@ export { CalculatorTool } from './dist/calculator.js'
 export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions, type DenyRule, type ProgramRule } from './dist/cli.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
-export { MCPClient, MCPTool, type MCPToolOptions, type SkippedTool } from './dist/mcp.js'
+export { MCPClient, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool } from './dist/mcp.js'
 export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export { type MCPClientOptions } from './dist/mcp-options.js'
 export {

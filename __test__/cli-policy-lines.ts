@@ -76,10 +76,10 @@ export const ALLOWED: Record<string, string[]> = {
   ],
   'ARG-08': ['find .', 'find . -name x', "find . -name '*.md' -type f", 'find . -maxdepth 2 -print', "find . -name '-delete'", 'find . -path -exec', 'find . -size +1k -mtime -1', "find . '(' -name a -o -name b ')'", 'find . ! -name x', 'find -L . -iname x', 'find . -newer f -print0', 'find a b -type d', "find . -printf '%p'", 'find -name -delete'],
   'ARG-11': ['tar tf t.tar', 'tar -tf t.tar', 'tar -tvf t.tar', 'tar tvzf t.tar', 'tar -t -f t.tar', 'tar --list --file=t.tar', 'tar --list --file t.tar --verbose', 'tar tjf t.tar', 'tar -tJf t.tar', 'tar tf t.tar a b'],
-  'ARG-12': ['sort f', 'sort -r f', 'sort -rn f', 'sort -k 2 f', 'sort -k2 f', 'sort -t o f', 'sort -to f', 'sort -u f g', 'sort -- -o', 'sort -ko f', 'sort --reverse f', 'sort -S 1k f'],
+  'ARG-12': ['sort f', 'sort -r f', 'sort -rn f', 'sort -k 2 f', 'sort -k2 f', 'sort -t o f', 'sort -to f', 'sort -u f g', 'sort -ko f', 'sort --reverse f', 'sort -S 1k f'],
   'ARG-13': ['uniq in', 'uniq -c in', 'uniq', 'uniq -f 1 in', 'uniq -s 2 -w 3 in', 'xxd a', 'xxd -l 5 a', 'split a', 'split -l 5 a b', 'csplit a 5', 'shuf a', 'shuf -n 5 a', 'shuf -e a b'],
   'ARG-14': ['sed p f', "sed -n '1,5p' f", 'sed s/a/b/ f', 'sed -e s/a/b/ -e p f', 'sed -E s/a/b/ f', 'sed --expression=p f', 'sed --quiet p f', 'sed -ne p f', 'sed -r p f', 'sed -z p f', 'sed -e -i f'],
-  'ARG-16': ['rg x', 'rg -n x .', 'rg -i x', 'rg -l x', 'rg -A 3 x', 'rg -e z f', 'rg -ez f', 'rg -g z x', 'rg -- --pre', 'fd x', 'fd -e x', 'fd -t f x', 'fd -H x', 'fdfind x'],
+  'ARG-16': ['rg x', 'rg -n x .', 'rg -i x', 'rg -l x', 'rg -A 3 x', 'rg -e z f', 'rg -ez f', 'rg -g z x', 'fd x', 'fd -e x', 'fd -t f x', 'fd -H x', 'fdfind x'],
   'ARG-19': [
     'ls --color=always -- -la', "grep -e '--output=x' f", 'wc -l --files0-from=-', 'head -c -5 f', 'date +%F', 'date', 'date -u', 'date -d yesterday', 'ls -la', 'ls -T 4', 'cat -e f', 'grep -rn x .', 'grep -c x f', 'grep -o x f', 'grep -f pats f', 'tail -n 5 f', 'cut -d, -f1 f', 'tr a b', 'echo -e x', 'printf %s x', 'stat f', 'du -sh .',
     'df -h', 'pwd', 'id', 'uname -a', 'seq 5', 'od -c f', 'md5sum f', 'sha256sum -c f', 'diff a b', 'diff -u a b', 'diff -U 3 a b', 'cmp a b', 'comm a b', 'jq . f', 'jq -r .a f', 'file f', 'hostname', 'tree', 'tree -L 2', 'base64 f', 'base64 -d f', 'which ls', 'basename a', 'paste a b', 'nl f', 'ps aux', 'test -f x', 'expr 1 + 1', 'true', 'xzcat f', 'zcat f',

@@ -141,7 +141,7 @@ describe('a policy for one program', () => {
   test("'any' lets a refused program through, and only that one", () => check({ python3: 'any', env: 'any' }, { 'python3 -c x': true, 'python3 s.py': true, 'env sh -c x': true, 'perl -e x': false, 'python -c x': false, 'sh -c x': false }))
   test("'refuse' refuses a harmless program", () => check({ ls: 'refuse', tool: 'refuse' }, { ls: false, 'ls -l': false, 'tool x': false, 'cat f': true }))
   test('a deny rule in the shape of the default policy', () => check({ tool: { mode: 'deny', long: ['--danger'], short: 'd', takes: 'n' } }, {
-    'tool -x --config f': true, 'tool --danger': false, 'tool --danger=x': false, 'tool --dang': false, 'tool -d': false, 'tool -xd': false, 'tool -n d': true, 'tool -nd': true, 'tool -- -d': true,
+    'tool -x --config f': true, 'tool --danger': false, 'tool --danger=x': false, 'tool --dang': false, 'tool -d': false, 'tool -xd': false, 'tool -n d': true, 'tool -nd': true, 'tool -- -d': false,
   }))
   test('an allow rule in the shape of the default policy', () => check({ tool: { mode: 'allow', long: ['--good'], short: 'gn', takes: 'n' } }, {
     'tool --good x': true, 'tool -g x': true, 'tool -n 5': true, 'tool --bad': false, 'tool -b': false, 'tool -gb': false, 'tool --good --bad': false,
@@ -205,6 +205,8 @@ test('what the tool says of itself', async () => {
 test('ARG-13 a file may be named like an option after --, and is still counted', async () => {
   writeFileSync(join(cwd, '-o'), 'x')
   assert.equal(await passes(only('uniq'), 'uniq -- -o'), true)
+  await refused(only('sort'), 'sort -- -o')
+  await refused(only('rg'), 'rg -- --pre')
   await refused(only('uniq'), 'uniq -- -o -c')
   await refused(only('uniq'), 'uniq -c in -- out')
 })

@@ -134,7 +134,7 @@ describe('connecting and closing', () => {
     const client = await connectEverything()
     const registry = new ToolRegistry()
     registry.registerAll(await client.loadTools())
-    const { pid } = client
+    const pid = client.pid!
     assert.ok(alive(pid))
     await Promise.all([client.close(), client.close()])
     await client.close()
@@ -148,7 +148,7 @@ describe('connecting and closing', () => {
     const registry = new ToolRegistry()
     registry.registerAll(await client.loadTools())
     const call = registry.execute('every_trigger-long-running-operation', { duration: 20, steps: 2 })
-    setTimeout(() => { process.kill(client.pid, 'SIGKILL') }, 200)
+    setTimeout(() => { process.kill(client.pid!, 'SIGKILL') }, 200)
     const response = await call
     assert.deepEqual([response.status, response.code, response.executed], ['error', 'CONNECTION_FAILED', true])
     assert.equal(client.state, 'degraded')
@@ -156,7 +156,7 @@ describe('connecting and closing', () => {
   test('a client that nobody holds any more ends its server', { timeout: 60_000 }, async () => {
     const gc = globalThis.gc
     assert.ok(gc, 'run with --expose-gc')
-    const pid = await (async () => (await connectEverything()).pid)()
+    const pid = await (async () => (await connectEverything()).pid!)()
     for (let round = 0; alive(pid) && round < 100; round++) {
       gc()
       await new Promise(resolve => { setTimeout(resolve, 50) })

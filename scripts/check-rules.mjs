@@ -83,7 +83,11 @@ const RULES = {
   'only mcp names rmcp': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/mcp/`, `${CORE}/mcp.rs`), /\brmcp\b/),
   'only http names reqwest and rustls': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:reqwest|rustls)\b/),
   'only http reaches the network': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:std|tokio)::net\b/),
-  'http and surroundings know no tool': () => [...importsBeyond('http', ['surroundings']), ...importsBeyond('surroundings', [])],
+  'http, files and surroundings know no tool': () => [...importsBeyond('http', ['surroundings']), ...importsBeyond('files', []), ...importsBeyond('surroundings', [])],
+  'only files, notes and process reach the file system': () => linesWith(
+    outside([...rust(CORE), ...rust('src')], `${CORE}/files/`, `${CORE}/files.rs`, `${CORE}/builtin/notes/`, `${CORE}/process/`, `${CORE}/process.rs`),
+    /\b(?:(?:std|tokio|rustix)::)+(?:fs\b|\{[^}]*\bfs\b)/,
+  ),
   'permission, schema, sanitize and prompts use error and name alone': () => ['permission', 'schema', 'sanitize', 'prompts'].flatMap(module => importsBeyond(module, ['error', 'name'])),
   'builtin, mcp and connector do not know registry, gate, execute or each other': () => [
     ...importsOf('builtin', ['registry', 'gate', 'execute', 'mcp', 'connector']),

@@ -16,12 +16,13 @@ mod values;
 
 use napi_derive::napi;
 
-/// Prepares what all environments of the process share: one I/O thread, and silence for panics, which reach callers as errors.
+/// Prepares what all environments of the process share: the I/O threads, and silence for panics, which reach callers as errors.
 #[napi_derive::module_init]
 fn init() {
     // A panic is caught at the border and answered as an error; printing it too would only clutter the host's terminal.
     std::panic::set_hook(Box::new(|_| {}));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("toolbolt-io").enable_all().build();
+    // Two, so that one that is kept busy by what a server sends without end does not stop the clocks and connections of all others.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("toolbolt-io").enable_all().build();
     if let Ok(runtime) = runtime {
         napi::bindgen_prelude::create_custom_tokio_runtime(runtime);
     }

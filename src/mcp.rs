@@ -17,6 +17,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{ClientState, ConnectOptions, McpClient, McpTool, Protocol, RemoteOptions, TokenSource, Transport, split_command};
 
 /// How to start or reach a server.
@@ -42,6 +43,19 @@ pub struct McpOptions {
     pub max_desc_chars: Option<u32>,
     /// Limit for a start and for each request in milliseconds; none when absent.
     pub timeout_ms: Option<f64>,
+    /// Approved fingerprints by name.
+    pub expected_fingerprints: Option<HashMap<String, String>>,
+    /// The lock file of approved definitions.
+    pub pins: Option<McpPins>,
+}
+
+/// A lock file.
+#[napi(object)]
+pub struct McpPins {
+    /// Its path.
+    pub file: String,
+    /// Whether new tools are added to it.
+    pub record: bool,
 }
 
 /// How to reach a server behind an address.
@@ -78,6 +92,8 @@ pub struct McpToolDefinition {
     pub requires_confirmation: bool,
     /// Code points kept of a description; the client's limit when absent.
     pub max_desc_chars: Option<u32>,
+    /// The fingerprint of its definition, if known.
+    pub fingerprint: Option<String>,
 }
 
 /// A connection to one server.
@@ -96,6 +112,9 @@ pub fn split_command_line(command: String) -> Result<Vec<String>> {
 #[napi(catch_unwind)]
 pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts) -> Result<()> {
     let prompts = Arc::clone(&prompts.inner);
+    // Before anything waits: a relative path counts from the working folder of now.
+    let given = options.expected_fingerprints.map(Pins::given);
+    let pins = given.or_else(|| options.pins.map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose().map_err(to_js)?;
     dispatch::start(&env, token, move |dispatcher| async move {
         let mut connect = ConnectOptions::new(options.namespace, options.command);
         connect.args = options.args;
@@ -105,6 +124,7 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
         connect.max_desc_chars = options.max_desc_chars.map_or(connect.max_desc_chars, |chars| chars as usize);
         connect.timeout = duration(options.timeout_ms);
         connect.prompts = prompts;
+        connect.pins = pins;
         connect.owner = dispatcher.owner();
         connect.remote = options.remote.map(|remote| remote_options(remote, &dispatcher));
         connect.protocol = match options.protocol.as_str() {
@@ -131,6 +151,10 @@ fn remote_options(given: McpRemote, dispatcher: &Arc<Dispatcher>) -> RemoteOptio
     remote.max_in_flight = given.max_requests_in_flight.map_or(remote.max_in_flight, |requests| requests as usize);
     remote.surroundings = Arc::new(JsSurroundings::new(Some(dispatcher)));
     remote
+}
+
+fn mode(record: bool) -> PinMode {
+    if record { PinMode::Record } else { PinMode::Enforce }
 }
 
 /// Takes the client that `connectMcp` made under a token.
@@ -177,6 +201,7 @@ impl NativeMcpClient {
                 .map(|tool| {
                     json!({
                         "name": tool.name, "remoteName": tool.remote_name, "description": tool.description, "inputSchema": tool.input_schema,
+                        "fingerprint": tool.fingerprint,
                     })
                 })
                 .collect();
@@ -192,7 +217,12 @@ impl NativeMcpClient {
         let schema = RawValue::from_string(tool.input_schema).map_err(|error| misuse(&error.to_string()))?;
         let client = Arc::clone(&self.inner);
         let limit = tool.max_desc_chars.map_or(client.options().max_desc_chars, |chars| chars as usize);
+        let fingerprint = tool.fingerprint;
         let tool = McpTool::declared(client, tool.name, tool.remote_name, &tool.description, &schema, tool.requires_confirmation, limit)
+            .and_then(|tool| match &fingerprint {
+                Some(fingerprint) => tool.with_fingerprint(fingerprint),
+                None => Ok(tool),
+            })
             .map_err(to_js)?;
         let (description, input_schema) = (tool.description.clone(), tool.input_schema.to_string());
         Ok(NativeTool::new(Arc::new(tool), description, input_schema))

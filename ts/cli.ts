@@ -32,8 +32,10 @@ export interface DenyRule {
   maxOperands?: number
   /** Whether a single dash can begin a long name, as in `-name`. Default: false. */
   singleDashLong?: boolean
-  /** Options of which one has to be there. */
-  needs?: readonly string[]
+  /** Options of which one has to be the first argument. */
+  needsFirst?: readonly string[]
+  /** What every operand has to begin with, one of these. Default: anything. */
+  operands?: readonly string[]
   /** Whether the program changes something, which the person who is asked then reads. Default: false. */
   writes?: boolean
 }
@@ -83,7 +85,7 @@ export interface CLIOptions {
   cwd?: string | undefined
   /** Whether a program without a rule is refused instead of judged by the names of its options. Default: false. */
   strict?: boolean | undefined
-  /** Confines programs with Landlock: they change files beneath the working folder only and have no TCP. Default: no sandbox. */
+  /** Confines programs with Landlock: they write, make and remove files beneath the working folder only, and have no TCP. Default: no sandbox. */
   sandbox?: 'best-effort' | 'required' | undefined
   /** Rules by program name; they stand before the built-in ones. */
   programs?: Readonly<Record<string, ProgramRule>> | undefined

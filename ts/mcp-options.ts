@@ -2,7 +2,7 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import { checkBoolean, checkChars, checkFunction, checkMs, checkRecord } from './options.js'
+import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
 /** How to reach a server, and how far to trust it. */
@@ -48,12 +48,23 @@ export interface MCPClientOptions {
    * `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
+  /**
+   * The approved tools: the fingerprint (`tool.fingerprint`) of each by its name here. With it given, also as `{}`, a tool that is new,
+   * missing or changed makes `loadTools` throw `PIN_MISMATCH`. Default: nothing is checked.
+   */
+  expectedFingerprints?: Readonly<Record<string, string>> | undefined
+  /**
+   * The approved tools in a lock file, such as `toolbolt.lock.json`, which several servers may share. `enforce`: as with
+   * `expectedFingerprints`. `record`: a tool that the file does not know is trusted and added; all else as with `enforce`. A relative path
+   * counts from the working folder of now. Not together with `expectedFingerprints`. Default: none.
+   */
+  pins?: { readonly file: string; readonly mode: 'enforce' | 'record' } | undefined
   /** The words about calls: that the server did not answer, and the like. Default: English. */
   prompts?: PromptRegistry | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'prompts']
+const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'expectedFingerprints', 'pins', 'prompts']
 const OF_COMMANDS = ['command', 'args', 'env', 'cwd']
 const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp', 'connectTimeoutMs', 'maxRequestsInFlight']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
@@ -88,11 +99,13 @@ function checked(options: MCPClientOptions) {
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
   if ((options.command === undefined) === (options.url === undefined)) throw invalidOption('give either command, for a program to start, or url, for a server that runs elsewhere')
+  const approved = readPins(options)
   return {
     namespace, protocol, requiresConfirmation, prompts: nativePrompts(options.prompts),
     ...(options.url === undefined ? { ...ofCommand(options), tokens: undefined } : ofUrl(options)),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...approved,
   }
 }
 
@@ -128,4 +141,19 @@ function ofUrl(options: MCPClientOptions) {
     ...(maxRequestsInFlight === undefined ? {} : { maxRequestsInFlight }),
   }
   return { command: '', args: [], env: {}, remote, tokens }
+}
+
+function readPins({ expectedFingerprints, pins }: MCPClientOptions) {
+  if (expectedFingerprints !== undefined) {
+    if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
+    checkRecord(expectedFingerprints, 'expectedFingerprints')
+    if (!Object.values(expectedFingerprints).every(value => typeof value === 'string')) throw invalidOption('expectedFingerprints must be an object of strings')
+    return { expectedFingerprints: { ...expectedFingerprints } }
+  }
+  if (pins === undefined) return {}
+  checkKeys(pins, ['file', 'mode'], 'pins')
+  if (pins.file === undefined) throw invalidOption('pins.file must be the path of the lock file')
+  checkText(pins.file, 'pins.file')
+  if (pins.mode !== 'enforce' && pins.mode !== 'record') throw invalidOption("pins.mode must be 'enforce' or 'record'")
+  return { pins: { file: pins.file, record: pins.mode === 'record' } }
 }

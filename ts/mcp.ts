@@ -1,7 +1,7 @@
 /** MCP servers and their tools. */
 import { type NativeMcpClient, binding } from './binding.js'
 import { operation } from './dispatch.js'
-import { unwrap } from './errors.js'
+import { invalidOption, unwrap } from './errors.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runNative } from './native-tool.js'
@@ -96,17 +96,21 @@ export class MCPClient implements AsyncDisposable {
   /**
    * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
    * the origin is stamped here, whatever a definition says. A definition that cannot be used is left out: see `skippedTools`.
-   * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`.
+   * With pins given, tools that are not those that were approved are refused all together.
+   * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`; `PIN_MISMATCH`, whose `data` is a `PinMismatch`; `INVALID_OPTIONS` for a lock
+   * file that cannot be used.
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
     this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
-    return listing.tools.map((tool: { name: string; description: string; inputSchema: JsonSchema; remoteName: string }) =>
-      new MCPTool(this, tool.name, tool.description, tool.inputSchema, { remoteName: tool.remoteName, requiresConfirmation: this.requiresConfirmation }))
+    return listing.tools.map((tool: { name: string; description: string; inputSchema: JsonSchema; remoteName: string; fingerprint: string }) =>
+      new MCPTool(this, tool.name, tool.description, tool.inputSchema, {
+        remoteName: tool.remoteName, requiresConfirmation: this.requiresConfirmation, fingerprint: tool.fingerprint,
+      }))
   }
 
   /**
-   * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound.
+   * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound. Pins hold here too.
    * What goes wrong at the server is a response.
    */
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
@@ -136,30 +140,61 @@ export interface MCPToolOptions {
   requiresConfirmation?: boolean | undefined
   /** Characters kept of each description. Default: the client's. */
   maxDescChars?: number | undefined
+  /**
+   * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
+   * with pins, the server then has to list an approved tool of that remote name.
+   */
+  fingerprint?: string | undefined
+  /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
+  origin?: string | undefined
+}
+
+/** The `data` of a `PIN_MISMATCH` that `loadTools` throws. Lists are cut at 256 entries. */
+export interface PinMismatch {
+  readonly server: string
+  /** The lock file, if there is one. */
+  readonly file: string | null
+  /** Names of tools that nobody approved. */
+  readonly added: readonly string[]
+  /** Names of approved tools that the server does not offer. */
+  readonly removed: readonly string[]
+  /** Approved tools whose definition is another now, with what changed as far as it is known. */
+  readonly changed: readonly { name: string; expected: string; found: string; parts: readonly { part: string; lines?: readonly string[] }[] }[]
+  /** The fingerprints of what is new or changed, by name. */
+  readonly found: Readonly<Record<string, string>>
+  /** How many entries were cut off the lists. */
+  readonly unlisted: number
 }
 
 /** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
 export class MCPTool extends Tool<any> {
   /** The server's own name for it. */
   readonly remoteName: string
+  /** SHA-256 of the definition as the server wrote it, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
+  readonly fingerprint?: string
   readonly #schema: JsonSchema
 
   /**
    * Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. Description and schema are cleaned of
    * hidden characters, and each description cut to `maxDescChars` characters, the client's by default.
-   * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas.
+   * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
-    const { remoteName = name, requiresConfirmation = true, maxDescChars } = options
+    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint } = options
+    const origin = `mcp:${client.namespace}`
+    if (options.origin !== undefined && options.origin !== origin) throw invalidOption(`the origin of this tool is '${origin}', whatever it is called; leave it out`)
+    if (fingerprint !== undefined && typeof fingerprint !== 'string') throw invalidOption('fingerprint must be a string')
     const native = unwrap(() => nativeClient(client).tool({
       name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
     }))
-    super(name, native.description, { origin: `mcp:${client.namespace}` })
+    super(name, native.description, { origin })
     clientOf.set(this, client)
     this.remoteName = remoteName
+    if (fingerprint !== undefined) this.fingerprint = fingerprint.toLowerCase()
     this.requiresConfirmation = requiresConfirmation
     this.externalContent = true
     this.#schema = JSON.parse(native.inputSchema)

@@ -10,6 +10,7 @@ pub mod event;
 pub mod exact;
 pub mod execute;
 pub mod export;
+pub mod files;
 pub mod gate;
 pub mod guard;
 pub mod http;

@@ -8,7 +8,8 @@ const HIDDEN: &str = "***";
 /// Shorter ones would take harmless words with them.
 const SHORTEST: usize = 6;
 
-/// Secrets, found however each of their characters is written: as it is, or escaped for an address, for JSON or for HTML.
+/// Secrets, found however each of their characters is written: as it is, in the other case, as a host's name has it, or escaped for an
+/// address, for JSON or for HTML.
 #[derive(Clone, Default)]
 pub struct Secrets {
     patterns: Vec<Regex>,
@@ -27,7 +28,7 @@ impl Secrets {
         // One may contain another: the longest first, or a part of it would stay.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         secrets.dedup();
-        Self { patterns: secrets.into_iter().filter_map(|secret| Regex::new(&pattern(secret)).ok()).collect() }
+        Self { patterns: secrets.into_iter().filter_map(|secret| Regex::new(&format!("(?i){}", pattern(secret))).ok()).collect() }
     }
 
     /// The text with `***` for every secret.
@@ -42,10 +43,13 @@ impl Secrets {
 fn pattern(secret: &str) -> String {
     secret.chars().fold(String::new(), |mut pattern, character| {
         let mut bytes = [0; 4];
+        let number = u32::from(character);
+        let percent = character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%(?:25)*{byte:02x}")).collect::<String>();
         // Writing to a string cannot fail.
-        let _ = write!(pattern, "(?:{}", regex::escape(character.encode_utf8(&mut bytes)));
-        let percent = character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
-        let _ = write!(pattern, "|(?i:{percent})");
+        let _ = write!(pattern, "(?:{}|{percent}|&#0*{number};|&#x0*{number:x};", regex::escape(character.encode_utf8(&mut bytes)));
+        if number <= 0xffff {
+            let _ = write!(pattern, r"|\\\\?u{number:04x}");
+        }
         match character {
             ' ' => pattern.push_str(r"|\+"),
             '"' => pattern.push_str(r#"|\\"|&quot;|&#34;"#),
@@ -76,6 +80,9 @@ mod tests {
             "s3cr%2Fet+key%26%22%2B%5C%3C%C3%BC",
             "s3cr%2fet%20key%26%22%2b%5c%3c%c3%bc",
             "s3cr/et%20key&%22+%5C%3C%C3%BC",
+            "S3CR/et key&\"+\\<ü",
+            "&#115;3cr/et key&\"+\\&#x3C;ü",
+            r#"\u00733cr%252Fet key&"+\<ü"#,
             "planted-secret-1",
             "planted%2Dsecret-1",
             "planted-secret-1-longer",

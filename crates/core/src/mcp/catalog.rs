@@ -2,6 +2,7 @@
 
 use super::client::McpClient;
 use super::lane::{HARD_LIMIT, NoResult, Request, request};
+use super::pins;
 use super::remote::{self, Mirrored};
 use super::schema;
 use super::text::json_string;
@@ -74,6 +75,7 @@ struct Taken {
     description: String,
     input_schema: serde_json::Value,
     definition: Box<RawValue>,
+    fingerprint: String,
 }
 
 /// Asks for every page.
@@ -191,8 +193,10 @@ fn read_definition(raw: &RawValue, max_desc_chars: usize) -> Result<Taken, (Opti
             None => return Err((Some(clean_text(&remote_name, 100)), "its description is no string".to_owned())),
         },
     };
-    match schema::prepare(definition.input_schema, max_desc_chars) {
-        Ok(input_schema) => Ok(Taken { remote_name, description, input_schema, definition: raw.to_owned() }),
+    let fingerprint =
+        pins::Definition::read(raw).map(|definition| definition.fingerprint()).map_err(|fault| format!("its definition {fault}"));
+    match schema::prepare(definition.input_schema, max_desc_chars).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
+        Ok((input_schema, fingerprint)) => Ok(Taken { remote_name, description, input_schema, definition: raw.to_owned(), fingerprint }),
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
 }
@@ -217,6 +221,7 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
             description: tool.description,
             input_schema: tool.input_schema,
             definition: tool.definition,
+            fingerprint: Some(tool.fingerprint),
             origin: format!("mcp:{namespace}"),
             requires_confirmation: client.options().requires_confirmation,
         })

@@ -5,6 +5,7 @@ use super::diagnostics::Diagnostics;
 use super::lane::{NoResult, Request, request};
 use super::link::Link;
 use super::options::ConnectOptions;
+use super::pins::Admission;
 use super::result;
 use super::revision::HEADER_MISMATCH;
 use super::text::quoted;
@@ -37,6 +38,7 @@ pub enum ClientState {
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
     options: ConnectOptions,
+    pub(super) admission: Admission,
 }
 
 impl McpClient {
@@ -53,7 +55,7 @@ impl McpClient {
         let link = Link::open(&options).await?;
         let mut options = options;
         link.remember(&mut options);
-        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options }))
+        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options, admission: Admission::default() }))
     }
 
     /// The connection as it is now. Whoever holds it keeps it open.
@@ -104,16 +106,19 @@ impl McpClient {
         self.link().connection().tools_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// Asks the server for its tools.
+    /// Asks the server for its tools, and holds them to the pins of the options.
     ///
     /// # Errors
     ///
     /// Where the server cannot be asked or answers with something else. A bad definition is no error: it is skipped and reported.
+    /// `PIN_MISMATCH` where the tools are not those that were approved.
     pub async fn list_tools(self: &Arc<Self>) -> Result<Listing, ToolError> {
-        catalog::list(self).await
+        let moment = self.moment();
+        let listing = catalog::list(self).await?;
+        self.judge(listing, moment).await
     }
 
-    /// Calls a tool by its remote name. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
+    /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
     /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
     /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
     pub async fn call(
@@ -138,8 +143,8 @@ impl McpClient {
                 // The server's tools want other headers than those that were listed; it has not run anything.
                 Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && self.mirrors() => {
                     listed_again = true;
-                    if let Err(error) = catalog::list(self).await {
-                        return ToolResponse::failed(error.code, error.message, false);
+                    if let Err(error) = self.list_tools().await {
+                        return self.refusal(&error);
                     }
                 }
                 Err(why) => return result::failure(why, &self.words()),

@@ -12,7 +12,7 @@ use crate::process::Group;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -74,6 +74,8 @@ pub(super) struct Connection {
     pub(super) meta: OnceLock<String>,
     /// The server said that its tools changed.
     pub(super) tools_changed: AtomicBool,
+    /// How often it said so.
+    pub(super) changes: AtomicU64,
     failure: Mutex<Option<Failure>>,
     failed: CancellationToken,
     /// We want it to end.
@@ -98,6 +100,7 @@ impl Connection {
             collector: Collector::default(),
             meta: OnceLock::new(),
             tools_changed: AtomicBool::new(false),
+            changes: AtomicU64::new(0),
             failure: Mutex::new(None),
             failed: CancellationToken::new(),
             closing: CancellationToken::new(),
@@ -236,7 +239,10 @@ impl Connection {
                     self.collector.dropped();
                 }
             }
-            "notifications/tools/list_changed" => self.tools_changed.store(true, Ordering::Relaxed),
+            "notifications/tools/list_changed" => {
+                self.tools_changed.store(true, Ordering::Relaxed);
+                self.changes.fetch_add(1, Ordering::Release);
+            }
             // What rmcp keeps books of. Anything else nobody listens to, and a flood of it would cost a task each.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => {
                 if !self.engine.forward(text) {

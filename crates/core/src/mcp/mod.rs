@@ -16,6 +16,7 @@ mod lane;
 mod link;
 mod options;
 mod outbox;
+pub mod pins;
 mod reader;
 mod remote;
 mod result;

@@ -1,5 +1,6 @@
 //! What it takes to connect to a server, and the environment that its process gets.
 
+use super::pins::Pins;
 use super::remote::{self, RemoteOptions, Transport};
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
@@ -49,6 +50,8 @@ pub struct ConnectOptions {
     pub max_frame_bytes: usize,
     /// Which revision of the protocol to speak. Default: found out.
     pub protocol: Protocol,
+    /// Which definitions of tools were approved. Default: nobody asked.
+    pub pins: Option<Pins>,
     /// The words about calls. Default: English.
     pub prompts: Arc<PromptRegistry>,
     /// The host environment that the process belongs to, for [`crate::process::kill_all`].
@@ -76,6 +79,7 @@ impl ConnectOptions {
             env: Vec::new(),
             cwd: None,
             requires_confirmation: true,
+            pins: None,
             prompts: Arc::default(),
             max_desc_chars: 4096,
             max_tools: 128,

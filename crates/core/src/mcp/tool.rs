@@ -1,6 +1,7 @@
 //! A remote tool as a tool of ours.
 
 use super::client::McpClient;
+use super::pins::parse_fingerprint;
 use super::schema;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
@@ -26,6 +27,8 @@ pub struct McpTool {
     pub input_schema: Value,
     /// The definition exactly as the server gave it.
     pub definition: Box<RawValue>,
+    /// The fingerprint of that; for a tool that is declared by hand the one it has to have, if any. Counts where the client has pins.
+    pub fingerprint: Option<String>,
     /// Who vouches for it: `mcp:{namespace}`, whatever the definition says.
     pub origin: String,
     /// Whether a person is asked before every call.
@@ -52,7 +55,22 @@ impl McpTool {
         let origin = format!("mcp:{}", client.options().namespace);
         let description = clean_text(description, max_desc_chars);
         let definition = input_schema.to_owned();
-        Ok(Self { client, name, remote_name, description, input_schema: schema, definition, origin, requires_confirmation })
+        let fingerprint = None;
+        Ok(Self { client, name, remote_name, description, input_schema: schema, definition, fingerprint, origin, requires_confirmation })
+    }
+
+    /// The same tool, held to a fingerprint where its client has pins.
+    ///
+    /// # Errors
+    /// `INVALID_OPTIONS` for what is no fingerprint.
+    pub fn with_fingerprint(self, fingerprint: &str) -> Result<Self, ToolError> {
+        match parse_fingerprint(fingerprint) {
+            Some(fingerprint) => Ok(Self { fingerprint: Some(fingerprint), ..self }),
+            None => {
+                let message = format!("tool '{}': the fingerprint is not a SHA-256 in 64 hexadecimal digits", self.name);
+                Err(ToolError::new(ErrorCode::InvalidOptions, message))
+            }
+        }
     }
 }
 
@@ -65,7 +83,16 @@ impl NativeTool for McpTool {
         true
     }
 
+    fn check(&self, _arguments: &Arguments) -> Result<(), ToolResponse> {
+        self.client.known_refusal(self)
+    }
+
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
-        Box::pin(async move { self.client.call(&self.remote_name, &arguments.text, &context, context.timeout).await })
+        Box::pin(async move {
+            if let Err(refused) = self.client.admit(&self, &context).await {
+                return refused;
+            }
+            self.client.call(&self.remote_name, &arguments.text, &context, context.timeout).await
+        })
     }
 }

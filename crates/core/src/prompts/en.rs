@@ -202,5 +202,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.bad_number" ["server" "number"] "The tool's server '{server}' answered with the number {number}, which cannot be passed on. Ask for another form of the result, or tell the user."
     "tool.msg.mcp.cancelled" ["server"] "The call of the server '{server}' was cancelled. Do not repeat it unless the user asks."
     "tool.msg.mcp.blocked" ["server"] "The tool's server '{server}' does not take in what it is sent. Use another tool, or tell the user."
+    "tool.msg.mcp.pin_mismatch" ["server"] "The tools of the server '{server}' are not the ones that were approved, so this one was not called. Use another tool, or tell the user that the tools of this server have to be approved again."
+    "tool.msg.mcp.unchecked" ["server"] "The tools of the server '{server}' may have changed and could not be checked, so this one was not called. Try again later, use another tool, or tell the user."
     "tool.msg.mcp.error" ["text"] "The tool reports an error: {text}\nCorrect the arguments, or take another way."
 };

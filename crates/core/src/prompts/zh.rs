@@ -176,5 +176,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.bad_number" "该工具的服务器“{server}”返回了无法转交的数字 {number}。请要求另一种形式的结果，或告知用户。"
     "tool.msg.mcp.cancelled" "对服务器“{server}”的调用已取消。除非用户要求，请勿重复。"
     "tool.msg.mcp.blocked" "该工具的服务器“{server}”不接收发送给它的内容。请改用其他工具，或告知用户。"
+    "tool.msg.mcp.pin_mismatch" "服务器“{server}”的工具与已批准的不一致，因此没有调用该工具。请改用其他工具，或告知用户需要重新批准该服务器的工具。"
+    "tool.msg.mcp.unchecked" "服务器“{server}”的工具可能已改变，且无法核对，因此没有调用该工具。请稍后重试、改用其他工具，或告知用户。"
     "tool.msg.mcp.error" "工具报告了错误：{text}\n请改正参数，或换一种办法。"
 };

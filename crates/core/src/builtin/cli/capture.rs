@@ -30,14 +30,15 @@ impl Capture {
         self.bytes.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
     }
 
-    /// The text without blanks around it, and whether it had more than `max_chars` characters and was cut. What is no UTF-8 is replaced,
-    /// what a terminal would obey or hide is spelled out. `None` where there is no text.
+    /// The text without blanks around it, and whether there was more than `max_chars` characters of it. What is no UTF-8 is replaced, what a
+    /// terminal would obey or hide is spelled out, and counts as it is shown. `None` where there is no text.
     pub(super) fn text(&self, max_chars: usize) -> Option<(String, bool)> {
         let decoded = String::from_utf8_lossy(self.whole_characters());
         let trimmed = decoded.trim();
         let mut characters = trimmed.chars().peekable();
-        let mut text = String::new();
-        for _ in 0..max_chars {
+        let (mut text, mut shown) = (String::new(), 0);
+        while shown < max_chars {
+            let before = text.len();
             match characters.next() {
                 None => break,
                 Some('\r') if characters.peek() == Some(&'\n') => {}
@@ -46,6 +47,7 @@ impl Capture {
                 Some(hidden) if is_treacherous(hidden) => push_escape(&mut text, hidden),
                 Some(other) => text.push(other),
             }
+            shown += text.get(before..).map_or(0, |added| added.chars().count());
         }
         (!trimmed.is_empty()).then(|| (text, characters.peek().is_some()))
     }

@@ -50,11 +50,13 @@ impl CliTool {
     }
 
     fn stream(&self, stream: &Capture) -> Option<(String, bool)> {
-        let max = self.options.max_output_chars;
-        let (mut shown, cut) = stream.text(max)?;
+        let text = stream.text(self.options.max_output_chars);
+        // A flood of blanks is no text, but it is no silence either.
+        let (mut shown, cut) = if stream.overflowed { text.unwrap_or_default() } else { text? };
         let cut = cut || stream.overflowed;
         if cut {
-            shown.push_str(&self.prompts.text("tool.msg.shell.truncated", &[("max", &max.to_string())]));
+            let max = shown.chars().count().to_string();
+            shown.push_str(&self.prompts.text("tool.msg.shell.truncated", &[("max", &max)]));
         }
         Some((shown, cut))
     }

@@ -1,7 +1,7 @@
 //! What a source found, as text that can be read.
 
 use crate::http::{Secrets, Url};
-use crate::sanitize::{TRUNCATED, clean_text, cut};
+use crate::sanitize::{TRUNCATED, clean_text, cut, is_hidden};
 use serde::Serialize;
 
 /// The most results of one source that are kept.
@@ -43,8 +43,9 @@ impl Found {
 
 /// Text in one line without what hides: a line feed in it could pass for the next result. Cut last, as a cut may fall within a key.
 fn clean_line(text: &str, limit: usize, secrets: &Secrets) -> String {
-    let clean = clean_text(text, text.len());
-    let line = secrets.hide(clean.split_whitespace().collect::<Vec<_>>().join(" "));
+    let clean = clean_text(text, text.len()).split_whitespace().collect::<Vec<_>>().join(" ");
+    // A few characters that other texts need join letters; between those of a key they would keep it from being found.
+    let line = secrets.hide(clean.chars().filter(|&character| !is_hidden(character)).collect());
     match cut(&line, limit) {
         Some(head) => format!("{head}{TRUNCATED}"),
         None => line,

@@ -23,7 +23,10 @@ impl Git {
         let (before, after) = arguments.split_at(end);
         let (options, operands): (Vec<&String>, Vec<&String>) =
             before.iter().partition(|argument| argument.len() > 1 && argument.starts_with('-'));
-        let bad: Vec<String> = options.iter().filter(|option| !self.allows(allowed, option)).map(|option| (*option).clone()).collect();
+        let mut bad: Vec<String> = options.iter().filter(|option| !self.allows(allowed, option)).map(|option| (*option).clone()).collect();
+        bad.extend(
+            arguments.windows(2).filter(|pair| self.values.contains(&pair[0]) && pair[1].starts_with('-')).map(|pair| pair[0].clone()),
+        );
         if !bad.is_empty() {
             return Ruling::Refused(bad);
         }

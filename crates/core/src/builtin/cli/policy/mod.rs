@@ -95,13 +95,15 @@ impl Policy {
             return None;
         }
         let programs = &rule::DEFAULTS.as_ref()?.programs;
-        // A name with a version may be something else: it can only lose by that.
-        let refused = |name: &str| programs.get(unversioned(name)).filter(|rule| matches!(rule, Rule::Refuse));
-        programs.get(typed).or_else(|| refused(typed)).or_else(|| programs.get(resolved)).or_else(|| refused(resolved))
+        // What its name, a part of it or the file behind it suggests can only take away.
+        let refused = |name: &str| parts(name).find_map(|part| programs.get(part).filter(|rule| matches!(rule, Rule::Refuse)));
+        programs.get(typed).or_else(|| refused(typed)).or_else(|| refused(resolved))
     }
 }
 
-/// `python3.12` and `clang-18` are `python` and `clang`.
-fn unversioned(name: &str) -> &str {
-    name.trim_end_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '-'))
+/// `python3.12`, `x86_64-linux-gnu-gcc-12` and `vim.basic` are `python`, `gcc` and `vim`, and what else their names hold.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let unversioned = |part: &'_ str| part.trim_end_matches(|character: char| character.is_ascii_digit()).len();
+    let pieces = name.split(['-', '.']).flat_map(move |part| [part, part.get(..unversioned(part)).unwrap_or(part)]);
+    std::iter::once(name).chain(pieces).filter(|part| !part.is_empty())
 }

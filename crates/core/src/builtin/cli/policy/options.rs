@@ -43,26 +43,30 @@ fn cluster<'a>(letters: &'a str, takes: &str) -> (&'a str, Option<&'a str>) {
 }
 
 impl Deny {
+    /// What follows a `--` is read both ways, as operands and as options: the `--` may have been the value of an option.
     pub(super) fn judge(&self, arguments: &[String]) -> Ruling {
         let mut bad = Vec::new();
         let mut operands = 0;
-        // Whether the last word takes this one as its value. It is judged all the same, only not counted.
+        // Whether the last word takes this one as its value. It is judged all the same, only not as an operand.
         let mut is_value = false;
-        let mut only_operands = false;
+        let mut after_end = false;
         for argument in arguments {
-            let word = if only_operands { Word::Operand(argument) } else { word(argument) };
-            match word {
-                Word::Operand(_) if is_value => {}
-                Word::Operand(_) => operands += 1,
-                Word::End => only_operands = true,
-                Word::Long(name, _) if self.denies_long(name) => bad.push(argument.clone()),
-                Word::Short(letters) if self.denies_short(letters) => bad.push(argument.clone()),
-                Word::Long(..) | Word::Short(_) => {}
+            let word = word(argument);
+            let is_operand = matches!(word, Word::Operand(_)) && !is_value || after_end;
+            operands += usize::from(is_operand);
+            let denied = match word {
+                Word::Long(name, _) => self.denies_long(name),
+                Word::Short(letters) => self.denies_short(letters),
+                Word::Operand(_) | Word::End => false,
+            };
+            if denied || is_operand && !allows_operand(&self.operands, argument) {
+                bad.push(argument.clone());
             }
-            is_value = matches!(word, Word::Short(letters) if self.takes_next(letters));
+            after_end |= word == Word::End;
+            is_value = !is_value && matches!(word, Word::Short(letters) if self.takes_next(letters));
         }
         let too_many = self.max_operands.is_some_and(|most| operands > most);
-        let unmet = !self.needs.is_empty() && !self.needs.iter().any(|option| arguments.contains(option));
+        let unmet = !self.needs_first.is_empty() && !arguments.first().is_some_and(|first| self.needs_first.contains(first));
         if too_many || unmet {
             bad = arguments.to_vec();
         }
@@ -98,7 +102,7 @@ impl Allow {
             let word = if only_operands || is_value { Word::Operand(argument) } else { word(argument) };
             let fits = match word {
                 Word::Operand(value) if is_value => self.allows_value(value),
-                Word::Operand(operand) => self.allows_operand(operand),
+                Word::Operand(operand) => allows_operand(&self.operands, operand),
                 Word::End => {
                     only_operands = true;
                     true
@@ -132,10 +136,11 @@ impl Allow {
     fn allows_value(&self, value: &str) -> bool {
         self.refuse_values.is_empty() || !value.starts_with(&self.refuse_values)
     }
+}
 
-    fn allows_operand(&self, operand: &str) -> bool {
-        self.operands.is_empty() || self.operands.iter().any(|start| operand.starts_with(start))
-    }
+/// Whether an operand begins as one of these, where there are any.
+fn allows_operand(beginnings: &[String], operand: &str) -> bool {
+    beginnings.is_empty() || beginnings.iter().any(|beginning| operand.starts_with(beginning))
 }
 
 impl Generic {

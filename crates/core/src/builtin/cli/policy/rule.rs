@@ -56,8 +56,10 @@ pub struct Deny {
     pub max_operands: Option<usize>,
     /// Whether a single dash can begin a long name.
     pub single_dash_long: bool,
-    /// Options of which one has to be there.
-    pub needs: Vec<String>,
+    /// Options of which one has to be the first argument, where it cannot be the value of another one.
+    pub needs_first: Vec<String>,
+    /// What every operand has to begin with, if anything.
+    pub operands: Vec<String>,
     /// Whether the program changes something.
     pub writes: bool,
 }
@@ -96,6 +98,8 @@ pub struct Git {
     pub globals: Vec<String>,
     /// Letters of short options to which a value can be glued.
     pub takes: String,
+    /// Options that take the next word as a value. It must not begin with a dash: which options git reads would then not be for certain.
+    pub values: Vec<String>,
     /// Subcommands with their options, spelled out.
     pub subcommands: HashMap<String, Vec<String>>,
     /// Put right after a subcommand.

@@ -40,7 +40,8 @@ pub(super) fn search(
             // The path of one note will do as well.
             let Some(file) = note_at(root, path)? else { return Ok(search.findings) };
             search.findings.exists = true;
-            search.findings.truncated = search.through(&file, path)?.is_break();
+            let cut = search.through(&file, path)?.is_break();
+            search.findings.truncated |= cut;
             return Ok(search.findings);
         }
         Err(fault) => return Err(fault),
