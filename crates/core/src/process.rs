@@ -361,7 +361,7 @@ mod tests {
     #[tokio::test]
     async fn an_owner_that_ended_starts_nothing_more() {
         kill_all(u64::MAX - 2);
-        let options = SpawnOptions { program: "sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
+        let options = SpawnOptions { program: "/bin/sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
         assert_eq!(ChildProcess::spawn(&options).expect_err("refused").code, ErrorCode::Closed);
     }
 
