@@ -13,6 +13,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
+mod collect;
 mod find;
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
@@ -245,6 +246,7 @@ impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.group.kill();
         table::forget(self.group.serial);
+        collect::later(self.status.is_none().then_some(self.pid));
     }
 }
 

@@ -46,7 +46,7 @@ async fn becomes(client: &McpClient, state: ClientState) {
     }
 }
 
-async fn next_life(client: &McpClient, before: u32) {
+async fn next_life(client: &McpClient, before: Option<u32>) {
     let deadline = Instant::now() + GENEROUS;
     while client.process_id() == before || client.state() != ClientState::Ready {
         assert!(Instant::now() < deadline, "{:?}", client.state());
