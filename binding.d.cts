@@ -19,8 +19,12 @@ export declare class CancelSource {
 
 /** A connection to one server. */
 export declare class NativeMcpClient {
-  /** `ready`, `degraded` when the server went away, `closed`. */
+  /** `connecting` while it is started anew, `ready`, `degraded` when the server went away, `closed`. */
   get state(): string
+  /** What last went wrong, as JSON. */
+  get lastError(): string | null
+  /** What was noticed on the connection, as JSON. */
+  get diagnostics(): string
   /** The server's process id, if it was started here. */
   get processId(): number | null
   /** The revision of the protocol in use. */
@@ -182,6 +186,26 @@ export declare function errorCodes(): Array<string>
 /** Kills the children of this environment; for the `exit` event, where nothing can be awaited. */
 export declare function killChildren(): void
 
+/** Bounds on a server; each default is the core's. */
+export interface McpBounds {
+  /** Bytes of one message. */
+  maxFrameBytes?: number
+  /** Tools of a listing. */
+  maxTools?: number
+  /** Bytes of one schema. */
+  maxSchemaBytes?: number
+  /** Levels of one schema. */
+  maxSchemaDepth?: number
+  /** Calls under way at once. */
+  maxInFlight?: number
+  /** Notifications of one second. */
+  maxNotificationsPerSecond?: number
+  /** Characters of a result's text. */
+  maxResultChars?: number
+  /** Bytes of a result's data. */
+  maxResultBytes?: number
+}
+
 /** How to start or reach a server. */
 export interface McpOptions {
   /** Prefix of names, and origin. */
@@ -202,8 +226,16 @@ export interface McpOptions {
   requiresConfirmation: boolean
   /** Code points kept of a description. */
   maxDescChars?: number
-  /** Limit for a start and for each request in milliseconds; none when absent. */
+  /** Limit for each request in milliseconds; none when absent. */
   timeoutMs?: number
+  /** Limit for a start in milliseconds; that of a request when absent. */
+  connectTimeoutMs?: number
+  /** How a server is started anew; not at all when absent. */
+  respawn?: McpRespawn
+  /** What it is held to. */
+  bounds: McpBounds
+  /** The number of who hears of changes. */
+  listener: number
   /** Approved fingerprints by name. */
   expectedFingerprints?: Record<string, string>
   /** The lock file of approved definitions. */
@@ -230,10 +262,18 @@ export interface McpRemote {
   auth?: number
   /** Whether `http` may leave this machine. */
   allowInsecureHttp: boolean
-  /** Limit for a connection in milliseconds. */
-  connectTimeoutMs?: number
-  /** Requests under way at the same time. */
-  maxRequestsInFlight?: number
+}
+
+/** How a server is started anew; each default is the core's. */
+export interface McpRespawn {
+  /** Tries in a row. */
+  attempts?: number
+  /** The longest first pause in milliseconds. */
+  firstDelayMs?: number
+  /** The longest pause in milliseconds. */
+  maxDelayMs?: number
+  /** Milliseconds of life that start the count anew. */
+  healthyAfterMs?: number
 }
 
 /** A tool of a server. */
@@ -246,6 +286,8 @@ export interface McpToolDefinition {
   description: string
   /** JSON Schema of its arguments, as JSON. */
   inputSchema: string
+  /** JSON Schema of its structured content, as JSON. */
+  outputSchema?: string
   /** Whether calls ask. */
   requiresConfirmation: boolean
   /** Code points kept of a description; the client's limit when absent. */
@@ -285,6 +327,9 @@ export declare function notesTool(root: string, settings: NotesSettings, prompts
 
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
+
+/** Reads a configuration file as JSON without comments. */
+export declare function readMcpConfig(token: number, path: string): void
 
 /** What holds for a whole registry. */
 export interface RegistrySettings {
@@ -337,6 +382,8 @@ export interface ToolDefinition {
   timeoutMs?: number
   /** Limit for one text in characters. */
   maxTextChars?: number
+  /** Limit for the data of one result in bytes. */
+  maxDataBytes?: number
 }
 
 /** Makes foreign names legal and unique, in order. */

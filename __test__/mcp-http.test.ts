@@ -457,7 +457,7 @@ describe('trouble', () => {
       now -= 1
       json(response, text(request, 'x'))
     } }))
-    await using client = await MCPClient.connect({ ...options, url: server.url, maxRequestsInFlight: 3 })
+    await using client = await MCPClient.connect({ ...options, url: server.url, maxInFlight: 3 })
     await Promise.all(Array.from({ length: 30 }, () => client.callTool('echo', {})))
     assert.equal(most, 3)
   })
@@ -476,7 +476,7 @@ describe('options', () => {
     const url = 'https://example.com/mcp'
     for (const headers of [{ 'X': 'a\r\nX: y' }, { 'X Y': 'a' }, { X: 'grün' }, { X: 5 }, [], { 'Mcp-Session-Id': 'x' }]) await wrong({ url, headers })
     for (const given of [{}, { url, command: 'x' }, { url, args: ['x'] }, { url, env: {} }, { url, cwd: '.' }, { command: 'x', headers: {} }, { command: 'x', auth: () => 't' }, { command: 'x', transport: 'http' },
-      { url, transport: 'ws' }, { url, auth: 't' }, { url, protocol: '2025-11-25' }, { url, transport: 'sse', protocol: '2026-07-28' }, { url, timeoutMs: 0 }, { url, connectTimeoutMs: 0 }, { url, maxRequestsInFlight: 0 },
+      { url, transport: 'ws' }, { url, auth: 't' }, { url, protocol: '2025-11-25' }, { url, transport: 'sse', protocol: '2026-07-28' }, { url, timeoutMs: 0 }, { url, connectTimeoutMs: 0 }, { url, maxInFlight: 0 },
       { url, headers: { Authorization: 'x' }, auth: () => 't' }, { url, allowInsecureHttp: 1 }, { url, other: 1 }]) await wrong(given)
     await assert.rejects(MCPClient.connect('https://example.com/mcp'), code('INVALID_OPTIONS'))
     await assert.rejects(MCPClient.connectHttp(url, { transport: 'sse' }), code('INVALID_OPTIONS'))

@@ -76,6 +76,11 @@ const RULES = {
   },
   'the core does not name napi, Node.js or JavaScript': () => linesWith(rust(CORE), /\bnapi|node\.?js|javascript(?!:)|\bV8\b|(?<!\.)\bJS\b/i),
   'the core has no unsafe code': () => (/#!\[forbid\(unsafe_code\)\]/.test(read(`${CORE}/lib.rs`)) ? [] : [`${CORE}/lib.rs does not forbid unsafe_code`]),
+  'only spawn acts between fork and exec, and process alone uses it': () => [
+    ...linesWith([...rust(CORE), ...rust('src')], /\bpre_exec\b/),
+    ...linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/process/`), /\btoolbolt_spawn\b/),
+    ...linesWith(rust('crates/spawn/src'), /\b(?:tokio|napi|toolbolt_core)\b/),
+  ],
   'only src/error.rs makes JavaScript errors': () => linesWith(
     outside(rust('src'), 'src/error.rs'),
     /(?<![\w:])(?:napi::|bindgen_prelude::)*Error::(?:new|from|from_reason|from_status)\b|\bJs(?:Type|Range|Syntax)?Error\b|\bthrow(?:_\w+)?\(|\bcreate_error\b/,
@@ -100,7 +105,7 @@ const RULES = {
     [...read(path).matchAll(/^\s*(?:import|export)\b[^'"\n]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)]
       .map(match => match[1] ?? match[2] ?? match[3]).filter(from => !/^(\.{1,2}\/|node:)/.test(from)).map(from => `${path} imports ${from}`)),
   [`no file is longer than ${MAX_LINES} lines, tests aside`]: () =>
-    filesOf(['crates/core/src', 'crates/core/benches', 'src', 'ts', 'scripts', 'examples', 'benchmark'], ['.rs', '.ts', '.mjs'])
+    filesOf(['crates/core/src', 'crates/core/benches', 'crates/spawn/src', 'src', 'ts', 'scripts', 'examples', 'benchmark'], ['.rs', '.ts', '.mjs'])
       .map(path => [path, read(path).trimEnd().split('\n').length]).filter(([, lines]) => lines > MAX_LINES).map(([path, lines]) => `${path} has ${lines}`),
   'no file is a drawer for everything': () => tracked().filter(path => /^(utils?|helpers?|misc|common)\.\w+$/.test(basename(path))),
   'evalexpr stays at 11, since 12 has another licence'() {

@@ -48,7 +48,9 @@ pub(crate) enum Message {
     /// Environment variables are to be read; the token is to be answered.
     Variables = 7,
     /// A token for an MCP server is wanted; the token is to be answered.
-    AuthToken = 10,
+    AuthToken = 11,
+    /// The tools of a server changed; the token is the number of who listens.
+    ToolsChanged = 10,
     /// Root certificates are wanted; the token is to be answered.
     RootCertificates = 8,
 }

@@ -58,6 +58,8 @@ pub struct ToolDefinition {
     pub timeout_ms: Option<f64>,
     /// Limit for one text in characters.
     pub max_text_chars: Option<u32>,
+    /// Limit for the data of one result in bytes.
+    pub max_data_bytes: Option<u32>,
 }
 
 #[derive(Default)]
@@ -136,6 +138,7 @@ impl NativeRegistry {
             parallel: tool.parallel,
             timeout: duration(tool.timeout_ms),
             max_text_chars: tool.max_text_chars.map(|chars| chars as usize),
+            max_data_bytes: tool.max_data_bytes.map(|bytes| bytes as usize),
             name: tool.name,
             description: tool.description,
             origin: tool.origin,

@@ -13,7 +13,8 @@ const CANCEL = 6
 const POLICY = 9
 const VARIABLES = 7
 const ROOT_CERTIFICATES = 8
-const AUTH_TOKEN = 10
+const AUTH_TOKEN = 11
+const TOOLS_CHANGED = 10
 
 interface Operation {
   resolve(result: string): void
@@ -42,14 +43,21 @@ export interface TokenSource {
   token(url: string, reason: 'first' | 'rejected' | 'expired'): Promise<{ token: string } | { problem: string }>
 }
 
+/** Who hears of changes of a server's tools, as JSON. */
+export interface ToolListener {
+  changed(payload: string): void
+}
+
 const operations = new Map<number, Operation>()
 const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
 const policies = new Map<number, WeakRef<Policy>>()
 const tokenSources = new Map<number, WeakRef<TokenSource>>()
+const toolListeners = new Map<number, WeakRef<ToolListener>>()
 let nextToken = 0
 let nextPolicy = 0
 let nextTokenSource = 0
+let nextToolListener = 0
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {
@@ -65,7 +73,17 @@ export function addPolicy(policy: Policy): number {
   return number
 }
 
+/** Registers a listener and gives its number. It is held weakly: whoever wants to hear has to hold it. */
+export function addToolListener(listener: ToolListener): number {
+  const number = nextToolListener
+  nextToolListener += 1
+  toolListeners.set(number, new WeakRef(listener))
+  deaf.register(listener, number)
+  return number
+}
+
 const abandoned = new FinalizationRegistry<number>(number => { policies.delete(number) })
+const deaf = new FinalizationRegistry<number>(number => { toolListeners.delete(number) })
 
 /** Registers who gives tokens, and gives the number. It is held weakly: whoever needs tokens has to hold it. */
 export function addTokenSource(source: TokenSource): number {
@@ -111,6 +129,9 @@ function receive(message: number, token: number, payload: string): void {
       return
     case CANCEL:
       questions.get(token)?.abort(new DOMException('the call was cancelled', 'AbortError'))
+      return
+    case TOOLS_CHANGED:
+      toolListeners.get(token)?.deref()?.changed(payload)
       return
     case POLICY:
       binding.answer(token, judge(payload))

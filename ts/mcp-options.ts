@@ -3,10 +3,45 @@ import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
 import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
+import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
+/** Bounds on what a server sends, and on what is under way at once. */
+export interface MCPBounds {
+  /** Bytes of one message from the server; a longer one closes the connection or, over HTTP, fails its request. Default: 10 MiB. */
+  maxFrameBytes?: number | undefined
+  /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
+  maxTools?: number | undefined
+  /** Characters kept of each description. Default: 4,096. */
+  maxDescChars?: number | undefined
+  /** Bytes of one input or output schema. Default: 128 KiB. */
+  maxSchemaBytes?: number | undefined
+  /** Levels of nesting of one schema, at most 100. Default: 32. */
+  maxSchemaDepth?: number | undefined
+  /** Characters of a result's text, of calls past a registry too. Default: the registry's limit; none past it. */
+  maxResultChars?: number | undefined
+  /** Bytes of a result's data, of calls past a registry too. Default: 1 MiB; none past a registry. */
+  maxResultBytes?: number | undefined
+  /** Calls that are sent and not answered; more wait in order within their own time. Default: 64. */
+  maxInFlight?: number | undefined
+  /** Notifications taken within a second; more are counted and dropped, progress too. Default: 5,000. */
+  maxNotificationsPerSecond?: number | undefined
+}
+
+/** How a server is started anew that went away by itself. */
+export interface MCPRespawn {
+  /** Tries in a row, successful or not. Default: 5. */
+  attempts?: number | undefined
+  /** The longest pause before the first try in milliseconds; each further one may be twice as long. Default: 500. */
+  firstDelayMs?: number | undefined
+  /** The longest pause of all in milliseconds. Default: 30,000. */
+  maxDelayMs?: number | undefined
+  /** How long a server has to live in milliseconds for its next end to count as the first one. Default: 60,000. */
+  healthyAfterMs?: number | undefined
+}
+
 /** How to reach a server, and how far to trust it. */
-export interface MCPClientOptions {
+export interface MCPClientOptions extends MCPBounds {
   /** Prefix of the names of its tools, and their origin: `mcp:{namespace}`. `[A-Za-z0-9_-]`, 1 to 64 characters. */
   namespace: string
   /** The program to start, found in PATH. No shell is involved. Either this or `url`. */
@@ -33,21 +68,20 @@ export interface MCPClientOptions {
   auth?: AuthCallback | undefined
   /** With `url`: whether `http://` may leave this machine, in clear text. Default: false. */
   allowInsecureHttp?: boolean | undefined
-  /** With `url`: limit in milliseconds for a connection, its name and TLS included. Default: 10,000. */
-  connectTimeoutMs?: number | undefined
-  /** With `url`: requests under way at the same time; others wait. Default: 64. */
-  maxRequestsInFlight?: number | undefined
   /** Which revision to speak: `legacy` for those up to 2025-11-25. Default: `auto`, which asks the server. */
   protocol?: 'auto' | 'legacy' | '2026-07-28' | undefined
   /** Whether calls of its tools need a yes. Default: true. */
   requiresConfirmation?: boolean | undefined
-  /** Characters kept of each description. Default: 4,096. */
-  maxDescChars?: number | undefined
   /**
-   * Limit in milliseconds for start and handshake together, and for each request; progress of a call restarts it, up to ten times.
-   * `null` for none. Default: 30,000.
+   * Limit in milliseconds for each request; progress of a call restarts it, up to ten times. `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
+  /** Limit in milliseconds for start and handshake together; to reach a `url` 10,000 at most. Default: `timeoutMs`. */
+  connectTimeoutMs?: number | undefined
+  /** Whether, and how, a server is started anew, or the stream of HTTP+SSE opened anew, that went away by itself. A call that was sent is never sent again. Default: true. */
+  respawn?: boolean | MCPRespawn | undefined
+  /** Hears when a listing of tools differs from the one before. What it throws is ignored. */
+  onToolsChanged?: ((change: ToolsChange) => unknown) | undefined
   /**
    * The approved tools: the fingerprint (`tool.fingerprint`) of each by its name here. With it given, also as `{}`, a tool that is new,
    * missing or changed makes `loadTools` throw `PIN_MISMATCH`. Default: nothing is checked.
@@ -64,9 +98,10 @@ export interface MCPClientOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'expectedFingerprints', 'pins', 'prompts']
+const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
+const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 const OF_COMMANDS = ['command', 'args', 'env', 'cwd']
-const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp', 'connectTimeoutMs', 'maxRequestsInFlight']
+const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
 
 /** Options from whatever `connect` was given. @throws ToolError `INVALID_OPTIONS`. */
@@ -92,19 +127,25 @@ export function readUrlOptions(url: string, transport: 'http' | 'sse', options: 
 function checked(options: MCPClientOptions) {
   const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
   if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
-  const { namespace, requiresConfirmation = true, maxDescChars, protocol = 'auto', timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const { namespace, requiresConfirmation = true, maxDescChars, protocol = 'auto', timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs } = options
   if (typeof namespace !== 'string') throw invalidOption('namespace must be a string: it is the root of trust for the tools of this server')
   if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
   if (!['auto', 'legacy', '2026-07-28'].includes(protocol)) throw invalidOption("protocol must be 'auto', 'legacy' or '2026-07-28'")
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
+  if (connectTimeoutMs === null) throw invalidOption('connectTimeoutMs must be a positive number of milliseconds; without it timeoutMs holds')
+  checkMs(connectTimeoutMs, 'connectTimeoutMs')
+  checkFunction(options.onToolsChanged, 'onToolsChanged')
   if ((options.command === undefined) === (options.url === undefined)) throw invalidOption('give either command, for a program to start, or url, for a server that runs elsewhere')
+  const respawn = readRespawn(options.respawn)
   const approved = readPins(options)
   return {
-    namespace, protocol, requiresConfirmation, prompts: nativePrompts(options.prompts),
+    namespace, protocol, requiresConfirmation, prompts: nativePrompts(options.prompts), bounds: readBounds(options), onToolsChanged: options.onToolsChanged,
     ...(options.url === undefined ? { ...ofCommand(options), tokens: undefined } : ofUrl(options)),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    ...(respawn === undefined ? {} : { respawn }),
     ...approved,
   }
 }
@@ -123,24 +164,39 @@ function ofCommand(options: MCPClientOptions) {
 function ofUrl(options: MCPClientOptions) {
   const misplaced = OF_COMMANDS.find(key => options[key as keyof MCPClientOptions] !== undefined && !(key === 'args' && options.args?.length === 0))
   if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a command; a url takes headers and auth`)
-  const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false, connectTimeoutMs, maxRequestsInFlight } = options
+  const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false } = options
   if (typeof url !== 'string') throw invalidOption('url must be a string')
   if (!['auto', 'http', 'sse'].includes(transport)) throw invalidOption("transport must be 'auto', 'http' or 'sse'")
   checkRecord(headers, 'headers')
   if (!Object.values(headers).every(value => typeof value === 'string')) throw invalidOption('headers must be an object of strings')
   checkFunction(auth, 'auth')
   checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
-  if (connectTimeoutMs === null) throw invalidOption('connectTimeoutMs must be a positive number of milliseconds')
-  checkMs(connectTimeoutMs, 'connectTimeoutMs')
-  checkChars(maxRequestsInFlight, 'maxRequestsInFlight')
   const tokens = auth === undefined ? undefined : new AuthTokens(auth)
-  const remote = {
-    url, transport, headers: { ...headers }, allowInsecureHttp,
-    ...(tokens === undefined ? {} : { auth: tokens.number }),
-    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
-    ...(maxRequestsInFlight === undefined ? {} : { maxRequestsInFlight }),
-  }
+  const remote = { url, transport, headers: { ...headers }, allowInsecureHttp, ...(tokens === undefined ? {} : { auth: tokens.number }) }
   return { command: '', args: [], env: {}, remote, tokens }
+}
+
+function readBounds(options: MCPBounds): Partial<Record<(typeof BOUNDS)[number], number>> {
+  const bounds: Partial<Record<(typeof BOUNDS)[number], number>> = {}
+  for (const name of BOUNDS) {
+    const value = options[name]
+    checkChars(value, name)
+    if (value !== undefined) bounds[name] = value
+  }
+  return bounds
+}
+
+/** What the core takes; nothing for not at all. */
+function readRespawn(respawn: boolean | MCPRespawn = true) {
+  if (typeof respawn === 'boolean') return respawn ? {} : undefined
+  checkKeys(respawn, ['attempts', 'firstDelayMs', 'maxDelayMs', 'healthyAfterMs'], 'the options of respawn')
+  const { attempts, firstDelayMs, maxDelayMs, healthyAfterMs } = respawn
+  checkChars(attempts, 'respawn.attempts')
+  for (const [name, value] of Object.entries({ firstDelayMs, maxDelayMs, healthyAfterMs })) {
+    if (value === null) throw invalidOption(`respawn.${name} must be a positive number of milliseconds`)
+    checkMs(value, `respawn.${name}`)
+  }
+  return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
 }
 
 function readPins({ expectedFingerprints, pins }: MCPClientOptions) {

@@ -1,11 +1,13 @@
 /** MCP servers and their tools. */
 import { type NativeMcpClient, binding } from './binding.js'
-import { operation } from './dispatch.js'
-import { invalidOption, unwrap } from './errors.js'
+import { type ToolListener, addToolListener, operation } from './dispatch.js'
+import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
+import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
+import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
@@ -16,11 +18,68 @@ export interface SkippedTool {
   readonly reason: string
 }
 
+/** How a listing of a server's tools differs from the one before. */
+export interface ToolsChange {
+  readonly client: MCPClient
+  /** Tools that were not there before. */
+  readonly added: readonly MCPTool[]
+  /** Tools whose definition is another one, as they are now. */
+  readonly changed: readonly MCPTool[]
+  /** The names of tools that are gone. */
+  readonly removed: readonly string[]
+  /** Why a listing that the server called for was not taken; nothing has changed then. */
+  readonly error?: ToolError
+}
+
+/** What was noticed on a connection that is no error but helps to understand one. */
+export interface MCPDiagnostics {
+  /** The server's namespace. */
+  readonly server: string
+  /** Lines on standard output that were no messages, and were skipped. */
+  readonly skippedLines: number
+  /** The newest of them, escaped and cut. */
+  readonly recentLines: readonly string[]
+  /** Replies to requests that nobody waits for. */
+  readonly unexpectedReplies: number
+  /** Notifications and requests that were dropped: too many, or nobody asked for them. */
+  readonly droppedMessages: number
+  /** What else was noticed, in sentences, the newest last. */
+  readonly notes: readonly string[]
+  /** The end of the server's standard error, without the values of `env`. */
+  readonly stderr: string
+}
+
+type OnConflict = 'error' | 'skip' | 'overwrite'
+
+/** A tool as the core describes it. */
+interface Listed {
+  readonly name: string
+  readonly remoteName: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema | null
+  readonly fingerprint: string
+}
+
 let nativeClient: (client: MCPClient) => NativeMcpClient
+let limitsOf: (client: MCPClient) => { readonly maxResultChars?: number; readonly maxResultBytes?: number }
+/** Registers a client's tools and keeps them up to date. The client lives as long as the registry. */
+export let adopt: (client: MCPClient, registry: ToolRegistry, onConflict: OnConflict) => string[]
+/** Keeps a remark about how a client was configured. */
+export let remark: (client: MCPClient, note: string) => void
+
+/** Clients live as long as the registries that they keep up to date, also while they have no tools in them. */
+const held = new WeakMap<ToolRegistry, Set<MCPClient>>()
+
+/** What the dispatcher knows of a client. */
+class Listener implements ToolListener {
+  client: MCPClient | undefined
+  constructor(readonly hear: (client: MCPClient, payload: string) => void) {}
+  changed(payload: string): void { if (this.client !== undefined) this.hear(this.client, payload) }
+}
 
 /** Who gives the tokens of a client is known to the core by number only, so the client holds it, and its tools hold the client. */
 const tokensOf = new WeakMap<MCPClient, AuthTokens>()
-const clientOf = new WeakMap<MCPTool, MCPClient>()
 
 /** A connection to an MCP server: one that runs as a child process and speaks over its standard streams, or one behind an address. */
 export class MCPClient implements AsyncDisposable {
@@ -28,18 +87,33 @@ export class MCPClient implements AsyncDisposable {
   readonly namespace: string
   /** Whether calls of its tools need a yes. */
   readonly requiresConfirmation: boolean
-  #native: NativeMcpClient
-  #skipped: readonly SkippedTool[] = []
+  readonly #native: NativeMcpClient
+  readonly #limits: { readonly maxResultChars?: number; readonly maxResultBytes?: number }
+  readonly #onToolsChanged: ((change: ToolsChange) => unknown) | undefined
+  /** Held here, as the dispatcher does not. */
+  readonly #listener: Listener
+  readonly #remarks: string[] = []
+  readonly #registries = new Set<{ readonly registry: WeakRef<ToolRegistry>; readonly overwrite: boolean }>()
+  /** The tools of the last listing. */
+  #tools = new Map<string, MCPTool>()
+  #skipped: SkippedTool[] = []
 
-  private constructor(native: NativeMcpClient, namespace: string, requiresConfirmation: boolean, tokens: AuthTokens | undefined) {
+  private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
-    if (tokens !== undefined) tokensOf.set(this, tokens)
-    this.namespace = namespace
-    this.requiresConfirmation = requiresConfirmation
+    if (given.tokens !== undefined) tokensOf.set(this, given.tokens)
+    this.namespace = given.namespace
+    this.requiresConfirmation = given.requiresConfirmation
+    this.#limits = given.bounds
+    this.#onToolsChanged = given.onToolsChanged
+    this.#listener = listener
+    listener.client = this
   }
 
   static {
     nativeClient = client => client.#native
+    limitsOf = client => client.#limits
+    adopt = (client, registry, onConflict) => client.#adopt(registry, onConflict)
+    remark = (client, note) => { client.#remarks.push(note) }
   }
 
   /**
@@ -69,25 +143,42 @@ export class MCPClient implements AsyncDisposable {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 
-  static async #open({ prompts, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
+  static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
+    const listener = new Listener((client, payload) => { client.#hear(payload) })
+    const number = addToolListener(listener)
     let token = -1
     await operation(issued => {
       token = issued
-      binding.connectMcp(issued, given, prompts)
+      binding.connectMcp(issued, { ...given, listener: number }, prompts)
     })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), given.namespace, given.requiresConfirmation, tokens)
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, onToolsChanged, tokens }, listener)
   }
 
   /**
-   * `ready`; `degraded` when the server went away by itself and calls fail, or when the last request to a url failed and the next one
-   * tries again; `closed`.
+   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next
+   * one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
    */
-  get state(): 'ready' | 'degraded' | 'closed' { return this.#native.state as 'ready' | 'degraded' | 'closed' }
+  get state(): 'connecting' | 'ready' | 'degraded' | 'closed' { return this.#native.state as 'connecting' | 'ready' | 'degraded' | 'closed' }
+
+  /**
+   * What last went wrong with the connection: how the server ended, why it could not be started anew, why a listing that it called for was
+   * refused. For a person; stays after a recovery. Holds no values of `env`.
+   */
+  get lastError(): ToolError | undefined {
+    const json = this.#native.lastError
+    return json == null ? undefined : fromNative(json)
+  }
+
+  /** What was noticed on the connection, and on how it was configured. */
+  get diagnostics(): MCPDiagnostics {
+    const seen = JSON.parse(this.#native.diagnostics)
+    return { ...seen, notes: [...this.#remarks, ...seen.notes] }
+  }
 
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id; none for a url. */
+  /** The server's process id; another one after it was started anew, and none for a url. */
   get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
@@ -103,10 +194,78 @@ export class MCPClient implements AsyncDisposable {
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
     this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
-    return listing.tools.map((tool: { name: string; description: string; inputSchema: JsonSchema; remoteName: string; fingerprint: string }) =>
-      new MCPTool(this, tool.name, tool.description, tool.inputSchema, {
-        remoteName: tool.remoteName, requiresConfirmation: this.requiresConfirmation, fingerprint: tool.fingerprint,
-      }))
+    const tools = listing.tools.map((tool: Listed) => this.#toolOf(tool))
+    this.#tools = new Map(tools.map((tool: MCPTool) => [tool.name, tool]))
+    return tools
+  }
+
+  /**
+   * Registers the server's tools, and keeps the registry up to date from then on: tools that appear are added, tools that vanish are
+   * removed, and tools that change are replaced. What you set on a tool is lost when its definition changes. A tool that appears later
+   * under a name that somebody else's tool has is left out, unless `onConflict` is `overwrite`, and is in `skippedTools`.
+   * Gives the names that were added. The registry holds the client; close the client yourself.
+   * @throws ToolError as `loadTools` and `ToolRegistry.registerAll`.
+   */
+  async syncTo(registry: ToolRegistry, options: { onConflict?: OnConflict } = {}): Promise<string[]> {
+    checkKeys(options, ['onConflict'], 'the options of syncTo')
+    if (typeof registry?.registerAll !== 'function') throw invalidOption('syncTo takes a registry')
+    await this.loadTools()
+    return this.#adopt(registry, options.onConflict ?? 'error')
+  }
+
+  #adopt(registry: ToolRegistry, onConflict: OnConflict): string[] {
+    const names = registry.registerAll(this.#tools.values(), { onConflict })
+    for (const synced of this.#registries) if (synced.registry.deref() === registry) this.#registries.delete(synced)
+    this.#registries.add({ registry: new WeakRef(registry), overwrite: onConflict === 'overwrite' })
+    held.set(registry, (held.get(registry) ?? new Set()).add(this))
+    return names
+  }
+
+  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint }: Listed): MCPTool {
+    const { requiresConfirmation } = this
+    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, fingerprint, ...(outputSchema === null ? {} : { outputSchema }) })
+  }
+
+  /** A listing differs from the one before. */
+  #hear(payload: string): void {
+    const told = JSON.parse(payload)
+    if (typeof told.error === 'string') {
+      notify(this.#onToolsChanged, { client: this, added: [], changed: [], removed: [], error: fromNative(told.error) })
+      return
+    }
+    const added = told.added.map((tool: Listed) => this.#toolOf(tool))
+    const changed = told.changed.map((tool: Listed) => this.#toolOf(tool))
+    const { removed } = told
+    for (const name of removed) this.#tools.delete(name)
+    for (const tool of [...added, ...changed]) this.#tools.set(tool.name, tool)
+    for (const synced of this.#registries) {
+      const registry = synced.registry.deref()
+      if (registry === undefined || !this.#update(registry, synced.overwrite, [...added, ...changed], removed)) this.#registries.delete(synced)
+    }
+    notify(this.#onToolsChanged, { client: this, added, changed, removed })
+  }
+
+  /** False for a registry that takes nothing more. */
+  #update(registry: ToolRegistry, overwrite: boolean, tools: readonly MCPTool[], removed: readonly string[]): boolean {
+    const isOurs = (name: string) => {
+      const tool = registry.get(name)
+      return tool instanceof MCPTool && clientOf(tool) === this
+    }
+    for (const name of removed) if (isOurs(name)) registry.unregister(name)
+    for (const tool of tools) {
+      const known = registry.get(tool.name) !== undefined
+      if (known && !overwrite && !isOurs(tool.name)) {
+        this.#skipped.push({ remoteName: tool.remoteName, reason: `another tool is registered as '${tool.name}'` })
+        continue
+      }
+      try {
+        registry.register(tool, { overwrite: true })
+      } catch (error) {
+        if (ToolError.isInstance(error) && error.code === 'CLOSED') return false
+        this.#skipped.push({ remoteName: tool.remoteName, reason: error instanceof Error ? error.message : String(error) })
+      }
+    }
+    return true
   }
 
   /**
@@ -126,6 +285,7 @@ export class MCPClient implements AsyncDisposable {
    */
   async close(): Promise<void> {
     await operation(token => { this.#native.close(token) })
+    this.#listener.client = undefined
   }
 
   /** `close`, for `await using`. */
@@ -140,6 +300,8 @@ export interface MCPToolOptions {
   requiresConfirmation?: boolean | undefined
   /** Characters kept of each description. Default: the client's. */
   maxDescChars?: number | undefined
+  /** What `structuredContent` of its results is like: a result that is not like that is an error. Default: not checked. */
+  outputSchema?: JsonSchema | undefined
   /**
    * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
    * with pins, the server then has to list an approved tool of that remote name.
@@ -166,13 +328,25 @@ export interface PinMismatch {
   readonly unlisted: number
 }
 
+let clientOf: (tool: MCPTool) => MCPClient
+
 /** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
 export class MCPTool extends Tool<any> {
   /** The server's own name for it. */
   readonly remoteName: string
+  /** What `structuredContent` of its results is like, if the server says so. */
+  readonly outputSchema: JsonSchema | undefined
+  declare readonly maxTextChars?: number
+  declare readonly maxDataBytes?: number
   /** SHA-256 of the definition as the server wrote it, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
   readonly fingerprint?: string
   readonly #schema: JsonSchema
+  /** Keeps the client, which hears of changes, as long as its tools. */
+  readonly #client: MCPClient
+
+  static {
+    clientOf = tool => tool.#client
+  }
 
   /**
    * Usually made by `MCPClient.loadTools`. The origin is always `mcp:` and the client's namespace. Description and schema are cleaned of
@@ -180,9 +354,9 @@ export class MCPTool extends Tool<any> {
    * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
-    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint } = options
+    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema } = options
     const origin = `mcp:${client.namespace}`
     if (options.origin !== undefined && options.origin !== origin) throw invalidOption(`the origin of this tool is '${origin}', whatever it is called; leave it out`)
     if (fingerprint !== undefined && typeof fingerprint !== 'string') throw invalidOption('fingerprint must be a string')
@@ -190,13 +364,18 @@ export class MCPTool extends Tool<any> {
       name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...(outputSchema === undefined ? {} : { outputSchema: JSON.stringify(outputSchema) }),
     }))
     super(name, native.description, { origin })
-    clientOf.set(this, client)
     this.remoteName = remoteName
     if (fingerprint !== undefined) this.fingerprint = fingerprint.toLowerCase()
     this.requiresConfirmation = requiresConfirmation
     this.externalContent = true
+    this.outputSchema = outputSchema
+    const { maxResultChars, maxResultBytes } = limitsOf(client)
+    if (maxResultChars !== undefined) this.maxTextChars = maxResultChars
+    if (maxResultBytes !== undefined) this.maxDataBytes = maxResultBytes
+    this.#client = client
     this.#schema = JSON.parse(native.inputSchema)
     backWith(this, native, MCPTool)
   }

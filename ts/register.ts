@@ -61,6 +61,7 @@ function describe(tool: Tool, schema: ReadSchema): NativeDefinition {
   if (typeof tool.run !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `tool '${tool.name}' has no run method`)
   checkMs(tool.timeoutMs, `timeoutMs of '${tool.name}'`)
   checkChars(tool.maxTextChars, `maxTextChars of '${tool.name}'`)
+  checkChars(tool.maxDataBytes, `maxDataBytes of '${tool.name}'`)
   return {
     name: tool.name,
     description: tool.description,
@@ -74,6 +75,7 @@ function describe(tool: Tool, schema: ReadSchema): NativeDefinition {
     hasBody: !(tool instanceof FunctionTool) || tool.hasBody,
     ...(tool.timeoutMs == null ? {} : { timeoutMs: tool.timeoutMs }),
     ...(tool.maxTextChars === undefined ? {} : { maxTextChars: tool.maxTextChars }),
+    ...(tool.maxDataBytes === undefined ? {} : { maxDataBytes: tool.maxDataBytes }),
   }
 }
 

@@ -7,6 +7,8 @@ import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute, executeSync } from './execute.js'
 import { checkChars, checkExecuteOptions, checkFunction, checkKeys, checkMs, checkName } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
+import type { MCPClient } from './mcp.js'
+import { type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
 import { type ToolResponse, isExternal } from './response.js'
@@ -49,6 +51,8 @@ export class ToolRegistry implements AsyncDisposable {
   readonly #inner: Inner
   readonly #hasTimeout: boolean
   readonly #host: Host
+  /** Clients that this registry connected, and closes. */
+  readonly #clients = new Set<MCPClient>()
 
   /** @throws ToolError `INVALID_OPTIONS` for an option of a wrong type. */
   constructor(options: RegistryOptions = {}) {
@@ -230,11 +234,23 @@ export class ToolRegistry implements AsyncDisposable {
     return JSON.parse(unwrap(() => this.#inner.native.openaiTools(checkNames(names))))
   }
 
+  /**
+   * Connects the servers of an `mcpServers` file, the one that editors and assistants share, or of such an object, all at the same time,
+   * registers their tools and keeps them up to date; see `MCPClient.syncTo`. Each name becomes a namespace, made legal. `close` closes them.
+   * docs/mcp.md says what of the file is read. `options` hold for every server.
+   * @throws ToolError `INVALID_OPTIONS` for a file that cannot be used; nothing is started then. Where servers cannot be connected, one error
+   * that names each with its reason, in `data.failures` too, once the others are connected: they stay, with their tools registered.
+   */
+  connectMcpServers(source: McpServersSource, options?: McpServersOptions): Promise<MCPClient[]> {
+    return connectServers(this, this.#clients, source, options)
+  }
+
   /** Ends the registry: calls under way are cancelled, later ones are refused with `CLOSED`. Can be called again. */
   async close(): Promise<void> {
     this.#inner.isClosed = true
     this.#inner.native.close()
     for (const cancel of [...this.#inner.closers]) cancel()
+    await Promise.all([...this.#clients].map(client => client.close()))
   }
 
   /** `close`, for `await using`. */

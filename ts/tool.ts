@@ -32,6 +32,8 @@ export abstract class Tool<Args = any, Data = unknown> {
   declare readonly timeoutMs?: number | null
   /** Limit for the text of a result in characters; 100,000 when absent. */
   declare readonly maxTextChars?: number
+  /** Limit for the data of a result in bytes of JSON; 1 MiB when absent. */
+  declare readonly maxDataBytes?: number
   /** @internal Ties the type of results to the class. */
   declare protected readonly _data?: Data
 

@@ -30,6 +30,7 @@ fn gate(validation: Validation) -> (Gate, Arc<Entry>) {
         parallel: false,
         timeout: None,
         max_text_chars: None,
+        max_data_bytes: None,
         body: Body::Host,
     };
     let entry = gate.register(definition, false).unwrap();

@@ -7,12 +7,17 @@
 //! Every live group stands in one table of the process, so that a host which is about to end can kill its children without a runtime:
 //! see [`kill_all`] and [`kill_everything`].
 //!
+//! On Linux a child does not outlive its host even where the host is killed and cannot do anything: see `starter`.
+//!
 //! On systems other than Unix there are no process groups: the direct child is killed, its descendants are not, and the table stays empty.
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
+mod find;
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
+#[cfg_attr(not(target_os = "linux"), path = "process/starter_other.rs")]
+mod starter;
 #[cfg_attr(not(unix), path = "process/table_other.rs")]
 mod table;
 
@@ -20,13 +25,16 @@ use crate::error::{ErrorCode, ToolError};
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout};
 
+use starter::Starter;
+
+pub use find::{find_program, is_folder, real_name};
 pub use sandbox::{Confinement, Sandbox, is_available as sandbox_is_available};
 pub use table::{kill_all, kill_everything};
 
@@ -94,6 +102,8 @@ pub struct ChildProcess {
     pid: u32,
     status: Option<ExitStatus>,
     confinement: Confinement,
+    /// After the child's end it may go.
+    _starter: Option<Starter>,
 }
 
 impl ChildProcess {
@@ -105,9 +115,10 @@ impl ChildProcess {
     /// refuses: the message names the program and the fix.
     pub fn spawn(options: &SpawnOptions) -> Result<Self, ToolError> {
         check(options)?;
-        let mut command = Command::new(find(options));
+        let mut command = Command::new(find::find(options));
+        let name = options.name.as_ref().unwrap_or(&options.program);
         #[cfg(unix)]
-        command.arg0(options.name.as_ref().unwrap_or(&options.program));
+        command.arg0(name);
         command.args(&options.args).env_clear().envs(options.env.iter().map(|(key, value)| (key, value)));
         command.stdin(if options.no_stdin { Stdio::null() } else { Stdio::piped() }).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &options.cwd {
@@ -117,14 +128,16 @@ impl ChildProcess {
         command.process_group(0);
         #[cfg(not(unix))]
         command.kill_on_drop(true);
-        let (child, confinement) = match &options.sandbox {
-            Some(sandbox) => sandbox::spawn(command, sandbox).map_err(|error| refused(options, &error))?,
-            None => (command.spawn().map_err(|error| refused(options, &error))?, Confinement::None),
+        let (child, confinement, starter) = match &options.sandbox {
+            Some(sandbox) => sandbox::spawn(command, name, sandbox).map_err(|error| refused(options, &error))?,
+            None => (starter::spawn(command, name).map_err(|error| refused(options, &error))?, Confinement::None, None),
         };
         // A child that was just started has not been waited for, so it has an id.
         let pid = child.id().unwrap_or_default();
-        let serial = table::enter(pid, options.owner);
-        Ok(Self { child, group: Group { serial }, pid, status: None, confinement })
+        let Some(serial) = table::enter(pid, options.owner) else {
+            return Err(ToolError::new(ErrorCode::Closed, "The host environment that starts programs has ended."));
+        };
+        Ok(Self { child, group: Group { serial }, pid, status: None, confinement, _starter: starter })
     }
 
     /// How far the kernel keeps the child within its sandbox.
@@ -276,43 +289,6 @@ fn check(options: &SpawnOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Where a name without a folder is found on the child's `PATH`. Left to the system, the look-up would copy our page tables for each child
-/// (`fork` in place of `posix_spawn`), which a large host feels. Relative folders of `PATH` are passed over.
-fn find(options: &SpawnOptions) -> PathBuf {
-    let name = PathBuf::from(&options.program);
-    if !cfg!(unix) || options.program.contains('/') {
-        return name;
-    }
-    let path = options.env.iter().rev().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
-    find_program(&options.program, path).unwrap_or(name)
-}
-
-/// The file that a bare name stands for on a `PATH`, of which only absolute folders count.
-pub fn find_program(name: &str, path: &str) -> Option<PathBuf> {
-    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|file| may_execute(file))
-}
-
-/// Whether there is a folder.
-pub fn is_folder(path: &str) -> bool {
-    Path::new(path).is_dir()
-}
-
-/// The name of the file behind all links.
-pub fn real_name(file: &Path) -> Option<String> {
-    std::fs::canonicalize(file).ok()?.file_name()?.to_str().map(str::to_owned)
-}
-
-#[cfg(unix)]
-fn may_execute(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn may_execute(_file: &Path) -> bool {
-    false
-}
-
 fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
     let program = options.name.as_ref().unwrap_or(&options.program).escape_debug();
     if error.kind() == io::ErrorKind::Unsupported {
@@ -380,6 +356,35 @@ mod tests {
         let status = child.shutdown(Duration::from_millis(10), Duration::from_millis(100)).await.expect("status");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
         assert!(!table::has_living_member(child.id()));
+    }
+
+    #[tokio::test]
+    async fn an_owner_that_ended_starts_nothing_more() {
+        kill_all(u64::MAX - 2);
+        let options = SpawnOptions { program: "sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
+        assert_eq!(ChildProcess::spawn(&options).expect_err("refused").code, ErrorCode::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_child_outlives_the_thread_that_asked_for_it() {
+        let runtime = tokio::runtime::Handle::current();
+        let sandboxes = [None, Some(Sandbox { writable: Vec::new(), network: true, required: false })];
+        for sandbox in sandboxes {
+            let options = SpawnOptions {
+                program: "/bin/sh".to_owned(),
+                args: vec!["-c".to_owned(), "sleep 0.5; exit 7".to_owned()],
+                env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+                sandbox,
+                ..SpawnOptions::default()
+            };
+            let runtime = runtime.clone();
+            let starting = std::thread::spawn(move || {
+                let _entered = runtime.enter();
+                ChildProcess::spawn(&options)
+            });
+            let mut child = starting.join().expect("joins").expect("starts");
+            assert_eq!(child.wait().await.expect("status").code(), Some(7));
+        }
     }
 
     #[tokio::test]

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Characters of text that a tool may give to the model, unless it or the registry says otherwise.
 pub const MAX_TEXT_CHARS: usize = 100_000;
+/// Bytes of JSON that a result's data may take: 1 MiB.
+const MAX_DATA_BYTES: usize = 1 << 20;
 /// The same for tools of remote servers.
 pub const MAX_REMOTE_TEXT_CHARS: usize = 50_000;
 
@@ -71,6 +73,8 @@ pub struct Definition {
     pub timeout: Option<Duration>,
     /// Limit for the text of one result in characters; the default of its kind when absent.
     pub max_text_chars: Option<usize>,
+    /// Limit for the data of one result in bytes of JSON; 1 MiB when absent.
+    pub max_data_bytes: Option<usize>,
     /// Where the body is.
     pub body: Body,
 }
@@ -120,6 +124,11 @@ impl Entry {
     pub fn max_text_chars(&self, registry_limit: Option<usize>) -> usize {
         let default = if self.definition.origin.starts_with("mcp:") { MAX_REMOTE_TEXT_CHARS } else { MAX_TEXT_CHARS };
         self.definition.max_text_chars.or(registry_limit).unwrap_or(default)
+    }
+
+    /// The limit for the data of one result, in bytes of JSON.
+    pub(crate) fn max_data_bytes(&self) -> usize {
+        self.definition.max_data_bytes.unwrap_or(MAX_DATA_BYTES)
     }
 
     /// The schema to show: a native tool's texts are read anew each time, as its prompts may have changed.

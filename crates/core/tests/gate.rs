@@ -34,6 +34,7 @@ fn definition(name: &str, body: Body) -> Definition {
         parallel: false,
         timeout: None,
         max_text_chars: None,
+        max_data_bytes: None,
         body,
     }
 }

@@ -198,7 +198,7 @@ async fn a_connection_that_breaks_is_no_reason_to_send_again() {
     let response = call(&client).await;
     assert_eq!((response.status, response.code, response.executed), (Status::Error, Some(ErrorCode::ConnectionFailed), true));
     assert_eq!(server.count("tools/call"), 1);
-    assert_eq!(client.state(), ClientState::Lost);
+    assert_eq!(client.state(), ClientState::Degraded);
 }
 
 #[tokio::test]

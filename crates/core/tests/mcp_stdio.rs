@@ -17,15 +17,21 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
-use toolbolt_core::mcp::{ClientState, ConnectOptions, McpClient, Protocol};
+use toolbolt_core::mcp::{Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, Respawn, ToolsEvent};
 use toolbolt_core::process::{kill_all, kill_everything};
 use toolbolt_core::response::{Status, ToolResponse};
 use toolbolt_core::tool::{Arguments, CallContext, NativeTool};
 
+#[path = "mcp_stdio/bounds.rs"]
+mod bounds;
 #[path = "mcp_stdio/calls.rs"]
 mod calls;
+#[path = "mcp_stdio/changes.rs"]
+mod changes;
 #[path = "mcp_stdio/field_cases.rs"]
 mod field_cases;
+#[path = "mcp_stdio/life.rs"]
+mod life;
 #[path = "mcp_stdio/lifecycle.rs"]
 mod lifecycle;
 
@@ -45,7 +51,7 @@ fn python() -> &'static str {
 
 fn options(words: &[&str]) -> ConnectOptions {
     let args = std::iter::once(SERVER).chain(words.iter().copied()).map(str::to_owned).collect();
-    ConnectOptions { args, timeout: Some(GENEROUS), owner: 1, ..ConnectOptions::new("ns", python()) }
+    ConnectOptions { args, timeout: Some(GENEROUS), owner: 1, respawn: None, ..ConnectOptions::new("ns", python()) }
 }
 
 /// The same server below a shell that waits for it.

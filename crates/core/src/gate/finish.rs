@@ -13,8 +13,6 @@ use crate::tool::PerCall;
 use serde::Serialize;
 use std::time::Duration;
 
-/// Bytes of JSON that a result's data may take: 1 MiB.
-const MAX_DATA_BYTES: usize = 1 << 20;
 /// Levels of nesting that data from Rust or a server may have: more would exhaust the stack of whoever walks it.
 const MAX_DATA_DEPTH: usize = 128;
 /// Characters of a failure's own words that reach the model.
@@ -77,7 +75,7 @@ impl Gate {
     ) -> Result<Verdict, ToolError> {
         let call = self.take_running(ticket)?;
         let limit = call.entry.max_text_chars(self.limits.max_text_chars);
-        let verdict = self.bound(limit, status, &read(limit), data_bytes);
+        let verdict = self.bound(limit, status, &read(limit), data_bytes > call.entry.max_data_bytes());
         let status = match verdict {
             Verdict::Unchanged => status,
             Verdict::Cut { status, .. } => status,
@@ -124,7 +122,9 @@ impl Gate {
             true => usize::MAX,
             false => data.get().len(),
         });
-        if let Verdict::Cut { text, drop_data, status } = self.bound(limit, response.status, &response.text, data_bytes) {
+        if let Verdict::Cut { text, drop_data, status } =
+            self.bound(limit, response.status, &response.text, data_bytes > call.entry.max_data_bytes())
+        {
             response.status = status;
             response.text = text.unwrap_or(response.text);
             if drop_data {
@@ -143,10 +143,9 @@ impl Gate {
         calls.take(ticket)
     }
 
-    fn bound(&self, limit: usize, status: Status, text: &str, data_bytes: usize) -> Verdict {
+    fn bound(&self, limit: usize, status: Status, text: &str, drop_data: bool) -> Verdict {
         let cut =
             sanitize::cut(text, limit).map(|kept| format!("{kept}{}", self.prompts.text("tool.truncated", &[("max", &limit.to_string())])));
-        let drop_data = data_bytes > MAX_DATA_BYTES;
         if cut.is_none() && !drop_data {
             return Verdict::Unchanged;
         }

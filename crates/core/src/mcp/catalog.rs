@@ -1,7 +1,9 @@
 //! Listing the tools of a server: page by page, definition by definition, so that one bad definition costs only itself.
 
+use super::bounds::SchemaBounds;
 use super::client::McpClient;
 use super::lane::{HARD_LIMIT, NoResult, Request, request};
+use super::output::OutputSchema;
 use super::pins;
 use super::remote::{self, Mirrored};
 use super::schema;
@@ -67,6 +69,8 @@ struct Definition<'a> {
     description: Option<&'a RawValue>,
     #[serde(borrow)]
     input_schema: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_schema: Option<&'a RawValue>,
 }
 
 /// A definition that was taken, before it has a name among the others.
@@ -74,6 +78,8 @@ struct Taken {
     remote_name: String,
     description: String,
     input_schema: serde_json::Value,
+    /// Why it is not used, if it is not.
+    output: Result<Option<OutputSchema>, String>,
     definition: Box<RawValue>,
     fingerprint: String,
 }
@@ -138,10 +144,16 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
         let parsed = if taken.len() >= client.options().max_tools {
             Err((None, format!("it is past the limit of {} tools", client.options().max_tools)))
         } else {
-            read_definition(raw, client.options().max_desc_chars)
+            read_definition(raw, SchemaBounds::of(client.options()))
         };
         match parsed {
-            Ok(tool) => taken.push(tool),
+            Ok(tool) => {
+                if let Err(reason) = &tool.output {
+                    let name = clean_text(&tool.remote_name, 100);
+                    listing.warnings.push(format!("Results of `{name}` are not checked: {reason}."));
+                }
+                taken.push(tool);
+            }
             Err((remote_name, reason)) if listing.skipped.len() < MAX_SKIPPED => listing.skipped.push(Skipped { remote_name, reason }),
             Err(_) => listing.unlisted += 1,
         }
@@ -172,7 +184,7 @@ fn take_mirrored(taken: &mut Vec<Taken>, listing: &mut Listing) -> HashMap<Strin
     found
 }
 
-fn read_definition(raw: &RawValue, max_desc_chars: usize) -> Result<Taken, (Option<String>, String)> {
+fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Option<String>, String)> {
     let unnamed = |reason: &str| Err((None, reason.to_owned()));
     if raw.get().len() > MAX_DEFINITION {
         return unnamed("its definition is too large");
@@ -189,14 +201,18 @@ fn read_definition(raw: &RawValue, max_desc_chars: usize) -> Result<Taken, (Opti
     let description = match definition.description {
         None => String::new(),
         Some(text) => match json_string(text) {
-            Some(text) => clean_text(&text, max_desc_chars),
+            Some(text) => clean_text(&text, bounds.desc_chars),
             None => return Err((Some(clean_text(&remote_name, 100)), "its description is no string".to_owned())),
         },
     };
+    // A promise that cannot be read is no reason to lose the tool.
+    let output = definition.output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose();
     let fingerprint =
         pins::Definition::read(raw).map(|definition| definition.fingerprint()).map_err(|fault| format!("its definition {fault}"));
-    match schema::prepare(definition.input_schema, max_desc_chars).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
-        Ok((input_schema, fingerprint)) => Ok(Taken { remote_name, description, input_schema, definition: raw.to_owned(), fingerprint }),
+    match schema::prepare(definition.input_schema, bounds).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
+        Ok((input_schema, fingerprint)) => {
+            Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned(), fingerprint })
+        }
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
 }
@@ -220,6 +236,7 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
             remote_name: tool.remote_name,
             description: tool.description,
             input_schema: tool.input_schema,
+            output: tool.output.ok().flatten().map(Arc::new),
             definition: tool.definition,
             fingerprint: Some(tool.fingerprint),
             origin: format!("mcp:{namespace}"),

@@ -1,11 +1,14 @@
 //! The client of one server: connecting, calling, closing.
 
-use super::catalog::{self, Listing};
+use super::catalog::Listing;
 use super::diagnostics::Diagnostics;
 use super::lane::{NoResult, Request, request};
+use super::life::{Life, Phase, keep};
 use super::link::Link;
 use super::options::ConnectOptions;
+use super::output::OutputSchema;
 use super::pins::Admission;
+use super::refresh::{self, Lists, OnTools};
 use super::result;
 use super::revision::HEADER_MISMATCH;
 use super::text::quoted;
@@ -15,8 +18,9 @@ use crate::tool::CallContext;
 use parking_lot::RwLock;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
 
 /// Times that a server may want the same call again with a state of its own.
 const MAX_ROUNDS: usize = 10;
@@ -24,10 +28,12 @@ const MAX_ROUNDS: usize = 10;
 /// What a client is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientState {
+    /// The server went away and is being started anew. Calls wait for it.
+    Connecting,
     /// Calls are served.
     Ready,
-    /// The server went away by itself. Calls fail, or try to reach it again where it is behind an address.
-    Lost,
+    /// The server went away by itself. Calls fail until it was started anew, or try to reach it again where it is behind an address.
+    Degraded,
     /// It was closed. Calls fail.
     Closed,
 }
@@ -37,8 +43,31 @@ pub enum ClientState {
 #[derive(Debug)]
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
-    options: ConnectOptions,
+    options: Arc<ConnectOptions>,
+    pub(super) life: Arc<Life>,
+    pub(super) lists: Lists,
+    turns: Semaphore,
     pub(super) admission: Admission,
+}
+
+impl Drop for McpClient {
+    fn drop(&mut self) {
+        self.life.closing.cancel();
+    }
+}
+
+/// The right to make one call, and the connection to make it on.
+struct Turn<'a> {
+    link: Arc<Link>,
+    patience: Option<Duration>,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Turn<'_> {
+    /// Whether arguments travel as headers too.
+    fn mirrors(&self) -> bool {
+        self.link.connection().wire.remote().is_some_and(|remote| remote.mirrors())
+    }
 }
 
 impl McpClient {
@@ -52,15 +81,31 @@ impl McpClient {
     /// answer in time; the message then gives its exit status and the end of its standard error, without the values of given variables.
     pub async fn connect(options: ConnectOptions) -> Result<Arc<Self>, ToolError> {
         options.check()?;
-        let link = Link::open(&options).await?;
+        let life = Arc::new(Life::new());
+        let link = Link::open(&options, options.protocol, &life.closing).await?;
         let mut options = options;
         link.remember(&mut options);
-        Ok(Arc::new(Self { link: RwLock::new(Arc::new(link)), options, admission: Admission::default() }))
+        let options = Arc::new(options);
+        let client = Arc::new(Self {
+            link: RwLock::new(Arc::new(link)),
+            turns: Semaphore::new(options.bounds.max_in_flight.min(Semaphore::MAX_PERMITS)),
+            options: options.clone(),
+            life: life.clone(),
+            lists: Lists::default(),
+            admission: Admission::default(),
+        });
+        tokio::spawn(keep(Arc::downgrade(&client), life.clone(), options));
+        tokio::spawn(refresh::follow(Arc::downgrade(&client), life));
+        Ok(client)
     }
 
     /// The connection as it is now. Whoever holds it keeps it open.
     pub(super) fn link(&self) -> Arc<Link> {
         Arc::clone(&self.link.read())
+    }
+
+    pub(super) fn replace_link(&self, link: Arc<Link>) {
+        *self.link.write() = link;
     }
 
     /// The options it was connected with.
@@ -78,20 +123,32 @@ impl McpClient {
         self.link().session.instructions.clone()
     }
 
-    /// The process id of the server, which is also the id of its group, if it was started here.
+    /// The process id of the server, which is also the id of its group; of the last one while there is none. A server behind an address
+    /// has none.
     pub fn process_id(&self) -> Option<u32> {
         self.link().server.process_id
     }
 
     /// Whether calls are served.
     pub fn state(&self) -> ClientState {
-        let link = self.link();
-        match link.connection().failure() {
-            None if link.connection().wire.remote().is_some_and(|remote| remote.is_troubled()) => ClientState::Lost,
-            None => ClientState::Ready,
-            Some(failure) if failure.code == ErrorCode::Closed => ClientState::Closed,
-            Some(_) => ClientState::Lost,
+        let failure = self.link().connection().failure();
+        if self.life.closing.is_cancelled() || failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::Closed) {
+            return ClientState::Closed;
         }
+        match self.life.phase() {
+            Phase::Starting => ClientState::Connecting,
+            Phase::Up if self.link().connection().wire.remote().is_some_and(|remote| remote.is_troubled()) => ClientState::Degraded,
+            Phase::Up if failure.is_none() => ClientState::Ready,
+            // It may have ended without a word; whoever looks after it is told soon.
+            Phase::Over if failure.is_none() => ClientState::Ready,
+            _ => ClientState::Degraded,
+        }
+    }
+
+    /// What last went wrong with the connection: how the server ended, why it could not be started anew, why a listing that it called for
+    /// was refused. Stays after a recovery.
+    pub fn last_error(&self) -> Option<ToolError> {
+        self.life.last_error()
     }
 
     /// What was noticed on the connection so far.
@@ -101,9 +158,10 @@ impl McpClient {
         connection.collector.report(&connection.namespace, connection.stderr.tail(&connection.redactor))
     }
 
-    /// Whether the server said that its tools changed since this was last asked.
-    pub fn take_tools_changed(&self) -> bool {
-        self.link().connection().tools_changed.swap(false, Ordering::Relaxed)
+    /// Who hears when a listing differs from the one before: one that the server called for, one after it was started anew, and one that
+    /// somebody asked for. One listener at a time.
+    pub fn on_tools(&self, listener: Option<OnTools>) {
+        self.lists.set_listener(listener);
     }
 
     /// Asks the server for its tools, and holds them to the pins of the options.
@@ -113,9 +171,7 @@ impl McpClient {
     /// Where the server cannot be asked or answers with something else. A bad definition is no error: it is skipped and reported.
     /// `PIN_MISMATCH` where the tools are not those that were approved.
     pub async fn list_tools(self: &Arc<Self>) -> Result<Listing, ToolError> {
-        let moment = self.moment();
-        let listing = catalog::list(self).await?;
-        self.judge(listing, moment).await
+        refresh::list(self).await
     }
 
     /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
@@ -128,6 +184,18 @@ impl McpClient {
         context: &CallContext,
         timeout: Option<Duration>,
     ) -> ToolResponse {
+        self.call_tool(remote_name, arguments, context, timeout, None).await
+    }
+
+    /// The same, with a schema for the structured content of the result.
+    pub(super) async fn call_tool(
+        self: &Arc<Self>,
+        remote_name: &str,
+        arguments: &str,
+        context: &CallContext,
+        timeout: Option<Duration>,
+        output: Option<&OutputSchema>,
+    ) -> ToolResponse {
         let arguments = match serde_json::from_str::<&RawValue>(arguments) {
             // A line feed ends a message, and outside of strings it is a blank.
             Ok(raw) if raw.get().starts_with('{') => raw.get().replace(['\n', '\r'], " "),
@@ -136,21 +204,32 @@ impl McpClient {
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
+        let turn = match self.turn(timeout.or(self.options.timeout), context).await {
+            Ok(turn) => turn,
+            Err(why) => return result::failure(why, &self.words()),
+        };
         let mut state: Option<Box<RawValue>> = None;
         let mut listed_again = false;
         for _ in 0..=MAX_ROUNDS {
-            match self.send(remote_name, &arguments, state.as_deref(), context, timeout).await {
+            match self.send(&turn, remote_name, &arguments, state.as_deref(), context).await {
                 // The server's tools want other headers than those that were listed; it has not run anything.
-                Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && self.mirrors() => {
+                Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && turn.mirrors() => {
                     listed_again = true;
                     if let Err(error) = self.list_tools().await {
                         return self.refusal(&error);
                     }
                 }
-                Err(why) => return result::failure(why, &self.words()),
+                Err(why) => {
+                    self.note(&turn, &why);
+                    return result::failure(why, &self.words());
+                }
                 Ok(raw) => match result::to_be_continued(&raw) {
                     Some(next) => state = Some(next),
-                    None => return result::response(&raw, &self.words()),
+                    None => {
+                        let collector = &turn.link.connection().collector;
+                        let promise = output.map(|schema| result::Promise { schema, tool: remote_name, collector });
+                        return self.options.bounds.apply(result::response(&raw, &self.words(), promise.as_ref()), &self.options.prompts);
+                    }
                 },
             }
         }
@@ -160,14 +239,13 @@ impl McpClient {
     /// One request for a call. `state` is what the server wants back from an earlier one.
     async fn send(
         &self,
+        turn: &Turn<'_>,
         remote_name: &str,
         arguments: &str,
         state: Option<&RawValue>,
         context: &CallContext,
-        timeout: Option<Duration>,
     ) -> Result<Box<RawValue>, NoResult> {
-        let link = self.link();
-        let connection = link.connection();
+        let connection = turn.link.connection();
         let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
         let call = Request {
             method: "tools/call",
@@ -175,30 +253,89 @@ impl McpClient {
             headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
             members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
             meta: connection.meta.get().map_or("", String::as_str),
-            patience: timeout.or(self.options.timeout),
+            patience: turn.patience,
             cancelled: context.cancelled.clone(),
             on_progress: context.on_progress.clone(),
             progress: true,
-            quiet: false,
+            ..Request::default()
         };
         request(connection, call).await
     }
 
-    fn mirrors(&self) -> bool {
-        self.link().connection().wire.remote().is_some_and(|remote| remote.mirrors())
+    /// Over HTTP a failed exchange is no end of the connection, which somebody else would note.
+    fn note(&self, turn: &Turn<'_>, why: &NoResult) {
+        if let NoResult::Gone(failure) | NoResult::NotSent(failure) = why
+            && turn.link.connection().wire.remote().is_some()
+            && failure.code != ErrorCode::Closed
+        {
+            self.life.note(failure.clone().into());
+        }
+    }
+
+    /// Waits until fewer calls are under way than are allowed, and while the server is being started anew.
+    async fn turn(&self, patience: Option<Duration>, context: &CallContext) -> Result<Turn<'_>, NoResult> {
+        if let Ok(permit) = self.turns.try_acquire()
+            && self.life.phase() != Phase::Starting
+        {
+            return Ok(Turn { link: self.link(), patience, _permit: permit });
+        }
+        let started = Instant::now();
+        let late = async {
+            match patience {
+                Some(patience) => tokio::time::sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        };
+        let waited = async {
+            let permit = self.turns.acquire().await;
+            self.life.settled().await;
+            permit
+        };
+        tokio::select! {
+            biased;
+            () = context.cancelled.cancelled() => Err(NoResult::Cancelled { sent: false }),
+            permit = waited => {
+                let link = self.link();
+                match permit {
+                    Ok(permit) => {
+                        let patience = patience.map(|patience| patience.saturating_sub(started.elapsed()));
+                        Ok(Turn { link, patience, _permit: permit })
+                    }
+                    Err(_) => Err(NoResult::NotSent(link.connection().failed().await)),
+                }
+            }
+            () = late => match self.link().connection().failure() {
+                Some(failure) => Err(NoResult::NotSent(failure)),
+                None => Err(NoResult::NoTurn(started.elapsed())),
+            },
+        }
+    }
+
+    /// Waits while the server is being started anew, as long as a request may take.
+    pub(super) async fn settled(&self) {
+        let settled = self.life.settled();
+        match self.options.timeout {
+            Some(limit) => drop(tokio::time::timeout(limit, settled).await),
+            None => settled.await,
+        }
     }
 
     /// Ends the connection. Calls that wait fail at once. The server's input is closed; it has two seconds to end, two more after SIGTERM,
     /// and is then killed. When this returns nothing of its process group is alive. May be called again, and by several at once.
     pub async fn close(&self) {
+        self.life.closing.cancel();
         let link = self.link();
         let connection = link.connection();
         connection.fail(ErrorCode::Closed, connection.closed_message());
         connection.closing.cancel();
         connection.finished.cancelled().await;
+        // A server that was being started is gone with the task that started it.
+        self.life.ended().await;
     }
 
     pub(super) fn words(&self) -> result::Words<'_> {
-        result::Words { server: &self.options.namespace, prompts: &self.options.prompts }
+        let is_over = self.link().connection().failure().is_some();
+        let restarting = is_over && self.options.respawn.is_some() && !matches!(self.life.phase(), Phase::Over);
+        result::Words { server: &self.options.namespace, prompts: &self.options.prompts, restarting }
     }
 }

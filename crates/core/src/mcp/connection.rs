@@ -3,6 +3,7 @@
 use super::diagnostics::Collector;
 use super::frame::{Envelope, line_text};
 use super::lane::{Lane, Reply};
+use super::rate::Rate;
 use super::stderr::{Redactor, StderrRing};
 use super::text::json_string;
 use super::transport::Engine;
@@ -14,6 +15,7 @@ use serde_json::value::RawValue;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of the id of a server's request.
@@ -73,9 +75,10 @@ pub(super) struct Connection {
     /// What every request carries in `_meta`, in the revisions without a handshake. JSON members, each followed by a comma.
     pub(super) meta: OnceLock<String>,
     /// The server said that its tools changed.
-    pub(super) tools_changed: AtomicBool,
+    pub(super) tools_changed: Notify,
     /// How often it said so.
     pub(super) changes: AtomicU64,
+    rate: Rate,
     failure: Mutex<Option<Failure>>,
     failed: CancellationToken,
     /// We want it to end.
@@ -87,7 +90,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(namespace: String, program: String, wire: Wire, group: Option<Group>, redactor: Redactor) -> Self {
+    pub(super) fn new(namespace: String, program: String, wire: Wire, group: Option<Group>, redactor: Redactor, rate: Rate) -> Self {
         Self {
             namespace,
             program,
@@ -99,8 +102,9 @@ impl Connection {
             stderr: StderrRing::default(),
             collector: Collector::default(),
             meta: OnceLock::new(),
-            tools_changed: AtomicBool::new(false),
+            tools_changed: Notify::new(),
             changes: AtomicU64::new(0),
+            rate,
             failure: Mutex::new(None),
             failed: CancellationToken::new(),
             closing: CancellationToken::new(),
@@ -232,17 +236,27 @@ impl Connection {
         }
     }
 
+    /// The server's tools are others now, or may be.
+    pub(super) fn tell_of_change(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+        self.tools_changed.notify_one();
+    }
+
     fn accept_notification(&self, method: &str, params: Option<&RawValue>, text: &str) {
+        // This one is never dropped: it costs nothing, and pins are checked again because of it.
+        if method == "notifications/tools/list_changed" {
+            self.tell_of_change();
+        }
+        if !self.rate.admit() {
+            return self.collector.dropped();
+        }
         match method {
             "notifications/progress" => {
                 if !params.is_some_and(|params| self.lane.progress(params)) {
                     self.collector.dropped();
                 }
             }
-            "notifications/tools/list_changed" => {
-                self.tools_changed.store(true, Ordering::Relaxed);
-                self.changes.fetch_add(1, Ordering::Release);
-            }
+            "notifications/tools/list_changed" => {}
             // What rmcp keeps books of. Anything else nobody listens to, and a flood of it would cost a task each.
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => {
                 if !self.engine.forward(text) {

@@ -22,6 +22,8 @@ pub struct Diagnostics {
     pub unexpected_replies: u64,
     /// Notifications and requests that were dropped because too many came at once, or because nobody asked for them.
     pub dropped_messages: u64,
+    /// What else was noticed, in sentences about the server, the newest last.
+    pub notes: Vec<String>,
     /// The end of the server's standard error, without the secrets it was given.
     pub stderr: String,
 }
@@ -38,6 +40,7 @@ struct Counts {
     lines: VecDeque<String>,
     unexpected: u64,
     dropped: u64,
+    notes: VecDeque<String>,
 }
 
 impl Collector {
@@ -63,6 +66,15 @@ impl Collector {
         self.counts.lock().dropped += 1;
     }
 
+    /// Keeps a sentence about the server, which must hold no text of its own that was not cleaned.
+    pub(super) fn note(&self, what: impl Into<String>) {
+        let mut counts = self.counts.lock();
+        if counts.notes.len() == KEPT_LINES {
+            counts.notes.pop_front();
+        }
+        counts.notes.push_back(what.into());
+    }
+
     pub(super) fn report(&self, server: &str, stderr: String) -> Diagnostics {
         let counts = self.counts.lock();
         Diagnostics {
@@ -71,6 +83,7 @@ impl Collector {
             recent_lines: counts.lines.iter().cloned().collect(),
             unexpected_replies: counts.unexpected,
             dropped_messages: counts.dropped,
+            notes: counts.notes.iter().cloned().collect(),
             stderr,
         }
     }

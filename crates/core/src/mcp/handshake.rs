@@ -30,6 +30,24 @@ pub(super) struct Session {
     pub(super) _service: RunningService<RoleClient, Handler>,
     pub(super) version: String,
     pub(super) instructions: Option<String>,
+    /// The server says when its tools change.
+    pub(super) changes: bool,
+}
+
+impl Session {
+    /// What to speak with the same server another time: what is not pinned was found out.
+    pub(super) fn era(&self, asked: Protocol) -> Protocol {
+        match asked {
+            Protocol::Auto if self.is_modern() => Protocol::Modern,
+            Protocol::Auto => Protocol::Legacy,
+            pinned => pinned,
+        }
+    }
+
+    /// Whether it is of a revision without a handshake.
+    pub(super) fn is_modern(&self) -> bool {
+        self.version == MODERN
+    }
 }
 
 /// Why there is no session.
@@ -141,7 +159,7 @@ fn judge(connection: &Arc<Connection>, answer: Result<Box<RawValue>, NoResult>) 
         // Over HTTP this was one exchange, and the next one may go better.
         Err(NoResult::Gone(failure) | NoResult::NotSent(failure)) if is_about_the_question(&failure) => Ok(Verdict::Legacy),
         Err(NoResult::Gone(failure) | NoResult::NotSent(failure)) => Err(failure.into()),
-        Err(NoResult::TimedOut(_) | NoResult::Cancelled { .. } | NoResult::Blocked) => Ok(Verdict::Legacy),
+        Err(NoResult::TimedOut(_) | NoResult::NoTurn(_) | NoResult::Cancelled { .. } | NoResult::Blocked) => Ok(Verdict::Legacy),
     }
 }
 
@@ -156,12 +174,14 @@ fn modern(connection: &Arc<Connection>, found: Discovered) -> Session {
     }
     // Set once per connection; a second session on it is not opened.
     drop(connection.meta.set(modern_meta()));
+    let changes = found.capabilities.pointer("/tools/listChanged").and_then(serde_json::Value::as_bool).unwrap_or_default();
     let capabilities = serde_json::from_value::<ServerCapabilities>(found.capabilities).unwrap_or_default();
     let info = ServerPeerInfo::new(ProtocolVersion::V_2026_07_28, capabilities);
     Session {
         _service: serve_directly(Handler, EngineTransport::new(connection.clone()), Some(info)),
         version: MODERN.to_owned(),
         instructions: found.instructions,
+        changes,
     }
 }
 
@@ -187,7 +207,8 @@ async fn initialize(connection: &Arc<Connection>) -> Result<Session, ToolError> 
     } else if !LEGACY.contains(&version) {
         return Err(unknown_version(connection, version));
     }
-    Ok(Session { version: version.to_owned(), instructions: info.instructions.clone(), _service: service })
+    let changes = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed).unwrap_or_default();
+    Ok(Session { version: version.to_owned(), instructions: info.instructions.clone(), changes, _service: service })
 }
 
 /// Members of `_meta` that each request of the newest revision carries.

@@ -69,6 +69,8 @@ pub(super) enum NoResult {
     Gone(Failure),
     /// The connection had ended before.
     NotSent(Failure),
+    /// As many calls as are allowed were under way for all of the time, which is given.
+    NoTurn(Duration),
     /// No answer within the time, which is given.
     TimedOut(Duration),
     /// The caller gave up, before or after the request was sent.
@@ -96,6 +98,8 @@ pub(super) struct Request<'a> {
     pub(super) progress: bool,
     /// Nothing is said to the server when the answer is not waited for any more.
     pub(super) quiet: bool,
+    /// It stays open: an error without an id is never for it.
+    pub(super) standing: bool,
 }
 
 /// The table of requests that wait.
@@ -121,6 +125,7 @@ struct Call {
     reply: oneshot::Sender<Reply>,
     on_progress: Option<OnProgress>,
     clock: Arc<Clock>,
+    standing: bool,
 }
 
 struct Clock {
@@ -169,7 +174,9 @@ impl Lane {
         }
         let id = FIRST_ID + table.used;
         table.used += 1;
-        table.calls.insert(id, Call { reply: sender, on_progress: request.on_progress.clone(), clock: clock.clone() });
+        table
+            .calls
+            .insert(id, Call { reply: sender, on_progress: request.on_progress.clone(), clock: clock.clone(), standing: request.standing });
         Ok((id, receiver, clock))
     }
 
@@ -186,11 +193,12 @@ impl Lane {
     /// The request that waits, if it is only one.
     pub(super) fn only_call(&self) -> Option<u64> {
         let table = self.table.lock();
-        if table.calls.len() == 1 { table.calls.keys().next().copied() } else { None }
+        let mut waiting = table.calls.iter().filter(|(_, call)| !call.standing);
+        waiting.next().map(|(id, _)| *id).filter(|_| waiting.next().is_none())
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.table.lock().calls.is_empty()
+        self.table.lock().calls.values().all(|call| call.standing)
     }
 
     /// Fails every request, and those to come.

@@ -2,11 +2,12 @@
 
 use super::connection::Connection;
 use super::handshake::{Refusal, Session, open};
+use super::listen::listen;
 use super::options::{ConnectOptions, Protocol};
 use super::reader::Server;
 use super::remote::Transport;
-use super::revision::MODERN;
 use crate::error::{ErrorCode, ToolError};
+use tokio_util::sync::CancellationToken;
 
 /// A server with an open session. Dropping it kills the server.
 #[derive(Debug)]
@@ -17,26 +18,33 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts the server and opens a session, within the time limit of the options.
-    pub(super) async fn open(options: &ConnectOptions) -> Result<Self, ToolError> {
+    /// Starts or reaches the server and opens a session, within the time limit of the options. When `closing` fires nothing is left of it.
+    pub(super) async fn open(options: &ConnectOptions, protocol: Protocol, closing: &CancellationToken) -> Result<Self, ToolError> {
         let transport = options.remote.as_ref().map_or(Transport::Auto, |remote| remote.transport);
         let mut server = Server::new(options, transport).await?;
-        let opening = open_session(&mut server, options);
-        let opened = match options.timeout {
-            None => opening.await,
-            Some(limit) => match tokio::time::timeout(limit, opening).await {
-                Ok(opened) => opened,
-                Err(_) => Err(not_in_time(&server.connection, limit)),
-            },
+        let opening = open_session(&mut server, options, protocol);
+        let limit = options.connect_timeout.or(options.timeout);
+        let opened = tokio::select! {
+            opened = opening => Some(opened),
+            () = expired(limit) => None,
+            () = closing.cancelled() => None,
         };
-        Ok(Self { session: opened?, server })
+        if opened.is_none() && closing.is_cancelled() {
+            server.connection.kill();
+            server.connection.finished.cancelled().await;
+            return Err(ToolError::new(ErrorCode::Closed, server.connection.closed_message()));
+        }
+        let session = opened.unwrap_or_else(|| Err(not_in_time(&server.connection, limit.unwrap_or_default())))?;
+        if session.changes && session.is_modern() {
+            tokio::spawn(listen(server.connection.clone()));
+        }
+        Ok(Self { session, server })
     }
 
     /// What was found out about the server, for the next connection to it.
     pub(super) fn remember(&self, options: &mut ConnectOptions) {
         let (Some(found), Some(remote)) = (self.server.connection.wire.remote(), &mut options.remote) else { return };
         remote.transport = found.transport();
-        options.protocol = if self.session.version == MODERN { Protocol::Modern } else { Protocol::Legacy };
     }
 
     pub(super) fn connection(&self) -> &Connection {
@@ -44,8 +52,15 @@ impl Link {
     }
 }
 
-async fn open_session(server: &mut Server, options: &ConnectOptions) -> Result<Session, ToolError> {
-    let protocol = begin(server, options.protocol).await?;
+async fn expired(limit: Option<std::time::Duration>) {
+    match limit {
+        Some(limit) => tokio::time::sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn open_session(server: &mut Server, options: &ConnectOptions, protocol: Protocol) -> Result<Session, ToolError> {
+    let protocol = begin(server, protocol).await?;
     match open(&server.connection, protocol).await {
         Ok(session) => Ok(session),
         Err(Refusal::Error(error)) if may_be_older(server, options) => {

@@ -5,19 +5,26 @@
 //! lane of their own on the same wire, because rmcp drops a whole list or result for one part that it does not know, loses digits and
 //! fields, and delivers progress out of order.
 
+mod bounds;
 mod catalog;
 mod client;
 mod command;
+mod config;
 mod connection;
 mod diagnostics;
 mod frame;
 mod handshake;
 mod lane;
+mod life;
 mod link;
+mod listen;
 mod options;
 mod outbox;
+mod output;
 pub mod pins;
+mod rate;
 mod reader;
+mod refresh;
 mod remote;
 mod result;
 mod revision;
@@ -29,10 +36,14 @@ mod tool;
 mod transport;
 mod wire;
 
+pub use bounds::Bounds;
 pub use catalog::{Listing, Skipped};
 pub use client::{ClientState, McpClient};
 pub use command::split_command;
+pub use config::{read_config, read_config_file};
 pub use diagnostics::Diagnostics;
+pub use life::Respawn;
 pub use options::{ConnectOptions, Protocol};
+pub use refresh::{OnTools, ToolsChange, ToolsEvent};
 pub use remote::{RemoteOptions, TokenReason, TokenSource, Transport};
-pub use tool::McpTool;
+pub use tool::{Declaration, McpTool};

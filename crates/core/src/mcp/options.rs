@@ -1,5 +1,7 @@
 //! What it takes to connect to a server, and the environment that its process gets.
 
+use super::bounds::Bounds;
+use super::life::Respawn;
 use super::pins::Pins;
 use super::remote::{self, RemoteOptions, Transport};
 use crate::error::{ErrorCode, ToolError};
@@ -43,9 +45,15 @@ pub struct ConnectOptions {
     pub max_desc_chars: usize,
     /// Tools taken from a listing; the rest is reported as skipped. Default: 128, which is what models still choose from with some care.
     pub max_tools: usize,
-    /// Time for the start and handshake together, and for each request after that unless a call brings its own. Progress of a call
-    /// restarts its time, up to ten times the whole. Default: 30 seconds; `None` waits for ever.
+    /// Time for each request unless a call brings its own. Progress of a call restarts its time, up to ten times the whole. Default: 30
+    /// seconds; `None` waits for ever.
     pub timeout: Option<Duration>,
+    /// Time for a start and its handshake together. Default: that of a request.
+    pub connect_timeout: Option<Duration>,
+    /// How a server is started anew that went away by itself. Default: as [`Respawn::default`] says; `None` for not at all.
+    pub respawn: Option<Respawn>,
+    /// Further bounds.
+    pub bounds: Bounds,
     /// Bytes of one message from the server; a longer one closes the connection. Default: 10 MiB.
     pub max_frame_bytes: usize,
     /// Which revision of the protocol to speak. Default: found out.
@@ -84,6 +92,9 @@ impl ConnectOptions {
             max_desc_chars: 4096,
             max_tools: 128,
             timeout: Some(Duration::from_secs(30)),
+            connect_timeout: None,
+            respawn: Some(Respawn::default()),
+            bounds: Bounds::default(),
             max_frame_bytes: 10 * 1024 * 1024,
             protocol: Protocol::Auto,
             owner: 0,
@@ -108,7 +119,7 @@ impl ConnectOptions {
         } else if self.command.is_empty() {
             return invalid("no command is given. Name the program that is the server.");
         }
-        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        if [self.timeout, self.connect_timeout].iter().flatten().any(Duration::is_zero) {
             return invalid("the timeout is zero. Give a longer one, or none.");
         }
         if self.max_frame_bytes < 1024 {
@@ -117,7 +128,10 @@ impl ConnectOptions {
         if self.max_tools == 0 {
             return invalid("maxTools is zero. Allow at least one tool.");
         }
-        Ok(())
+        match self.bounds.fault() {
+            Some(fault) => invalid(&fault),
+            None => Ok(()),
+        }
     }
 
     /// The whole environment of the server: a few variables of ours that programs need to run at all, then the given ones. Nothing else is

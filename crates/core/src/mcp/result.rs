@@ -1,7 +1,10 @@
 //! From a server's answer to a tool's response.
 
 use super::connection::Failure;
+use super::diagnostics::Collector;
+use super::frame::present;
 use super::lane::NoResult;
+use super::output::OutputSchema;
 use super::text::{clean_all, json_string};
 use crate::error::ErrorCode;
 use crate::prompts::PromptRegistry;
@@ -14,7 +17,7 @@ use serde_json::value::RawValue;
 struct Parts<'a> {
     #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     structured_content: Option<&'a RawValue>,
     #[serde(borrow, rename = "_meta")]
     meta: Option<&'a RawValue>,
@@ -36,6 +39,15 @@ struct Block<'a> {
 pub(super) struct Words<'a> {
     pub(super) server: &'a str,
     pub(super) prompts: &'a PromptRegistry,
+    /// Whether the server is about to be started anew.
+    pub(super) restarting: bool,
+}
+
+/// What a tool's results are to be like.
+pub(super) struct Promise<'a> {
+    pub(super) schema: &'a OutputSchema,
+    pub(super) tool: &'a str,
+    pub(super) collector: &'a Collector,
 }
 
 impl Words<'_> {
@@ -45,7 +57,7 @@ impl Words<'_> {
 }
 
 /// The response of a call that the server answered with a result. Every part of the result stays as it was written.
-pub(super) fn response(result: &RawValue, words: &Words<'_>) -> ToolResponse {
+pub(super) fn response(result: &RawValue, words: &Words<'_>, promise: Option<&Promise<'_>>) -> ToolResponse {
     let fail = |key: &str| ToolResponse::failed(ErrorCode::ExecutionFailed, words.about(key), true);
     let Some(parts) = parts(result) else { return fail("tool.msg.mcp.bad_result") };
     match parts.result_type.map(RawValue::get) {
@@ -63,8 +75,9 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>) -> ToolResponse {
     let texts: Vec<String> = blocks.iter().filter_map(|block| text_of(block)).collect();
     let text = match (texts.is_empty(), parts.structured_content) {
         (false, _) => texts.join("\n"),
-        (true, Some(structured)) => clean_all(structured.get()),
-        (true, None) => words.prompts.text("tool.msg.mcp.no_text", &[]),
+        // A server may write down what is absent.
+        (true, Some(structured)) if structured.get() != "null" => clean_all(structured.get()),
+        (true, _) => words.prompts.text("tool.msg.mcp.no_text", &[]),
     };
 
     let mut data = format!(r#"{{"content":{content}"#);
@@ -78,6 +91,13 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>) -> ToolResponse {
 
     // Only an explicit no is a no: a server that says anything else here means to report a failure.
     let failed = parts.is_error.is_some_and(|flag| flag.get() != "false");
+    // A program that relies on the schema must not take what breaks it for a success; whoever looks still finds everything in the data.
+    let broken =
+        promise.filter(|_| !failed).and_then(|promise| promise.schema.faults(parts.structured_content, promise.tool, promise.collector));
+    if let Some(problems) = broken {
+        let text = words.prompts.text("tool.msg.mcp.bad_output", &[("server", words.server), ("problems", &problems), ("text", &text)]);
+        return ToolResponse::failed(ErrorCode::ExecutionFailed, text, true).with_data(data);
+    }
     match failed {
         true => ToolResponse::error(words.prompts.text("tool.msg.mcp.error", &[("text", &text)])).with_data(data),
         false => ToolResponse::ok(text).with_data(data),
@@ -120,6 +140,11 @@ fn text_of(block: &RawValue) -> Option<String> {
 fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
     let text = match failure.code {
         ErrorCode::Closed => words.prompts.text("tool.msg.mcp.no_session", &[]),
+        // What was sent may have had its effect: nobody is invited to repeat it.
+        _ if !sent && words.restarting => {
+            let reason = format!("{} {}", failure.message, words.prompts.text("tool.msg.mcp.restarting", &[]));
+            words.prompts.text("tool.msg.mcp.lost", &[("reason", &reason)])
+        }
         _ => words.prompts.text("tool.msg.mcp.lost", &[("reason", &failure.message)]),
     };
     let response = ToolResponse::failed(failure.code, text, sent);
@@ -144,6 +169,11 @@ pub(super) fn failure(why: NoResult, words: &Words<'_>) -> ToolResponse {
         NoResult::TimedOut(after) => {
             let seconds = format!("{:.1}", after.as_secs_f64());
             ToolResponse::failed(ErrorCode::Timeout, words.prompts.text("tool.msg.mcp.timeout", &[("timeout", &seconds)]), true)
+        }
+        NoResult::NoTurn(after) => {
+            let seconds = format!("{:.1}", after.as_secs_f64());
+            let text = words.prompts.text("tool.msg.mcp.busy", &[("server", words.server), ("timeout", &seconds)]);
+            ToolResponse::failed(ErrorCode::Timeout, text, false)
         }
         NoResult::Cancelled { sent } => ToolResponse::failed(ErrorCode::Cancelled, words.about("tool.msg.mcp.cancelled"), sent),
         NoResult::Blocked => ToolResponse::failed(ErrorCode::ConnectionFailed, words.about("tool.msg.mcp.blocked"), false),
@@ -196,7 +226,11 @@ mod tests {
     use crate::response::Status;
 
     fn of(json: &str) -> ToolResponse {
-        response(&RawValue::from_string(json.to_owned()).expect("valid"), &Words { server: "s", prompts: &PromptRegistry::default() })
+        response(
+            &RawValue::from_string(json.to_owned()).expect("valid"),
+            &Words { server: "s", prompts: &PromptRegistry::default(), restarting: false },
+            None,
+        )
     }
 
     #[test]
@@ -211,6 +245,7 @@ mod tests {
         );
         assert_eq!(of("{}").data.expect("data").get(), r#"{"content":[]}"#);
         assert_eq!(of(r#"{"structuredContent":42}"#).text, "42");
+        assert_eq!(of(r#"{"structuredContent":null}"#).data.expect("data").get(), r#"{"content":[],"structuredContent":null}"#);
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! Bounds on the input schemas of remote tools, and the cleaning of what a model reads in them.
+//! Bounds on the schemas of remote tools, and the cleaning of what a model reads in them.
 
+use super::bounds::SchemaBounds;
 use crate::sanitize::clean_text;
 use crate::schema::{Trust, Validator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-const MAX_BYTES: usize = 128 * 1024;
-const MAX_DEPTH: usize = 32;
 const MAX_NODES: usize = 4096;
 const MAX_PROPERTIES: usize = 512;
 
@@ -27,11 +26,14 @@ const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// Keywords whose value a model reads as prose.
 const PROSE: [&str; 3] = ["description", "title", "$comment"];
 
+const INPUT: &str = "input schema";
+const OUTPUT: &str = "output schema";
+
 /// Checks a schema and gives it back with `type` and `properties` at its root and its prose cleaned. An absent schema allows any object.
-pub(super) fn prepare(raw: Option<&RawValue>, max_desc_chars: usize) -> Result<Value, String> {
+pub(super) fn prepare(raw: Option<&RawValue>, bounds: SchemaBounds) -> Result<Value, String> {
     let mut root = match raw {
         None => Map::new(),
-        Some(raw) if raw.get().len() > MAX_BYTES => return Err(format!("its input schema is larger than {} KiB", MAX_BYTES / 1024)),
+        Some(raw) if raw.get().len() > bounds.bytes => return Err(format!("its input schema is larger than {} bytes", bounds.bytes)),
         Some(raw) => match serde_json::from_str(raw.get()) {
             Ok(Value::Object(root)) => root,
             Ok(_) => return Err("its input schema is no object".to_owned()),
@@ -52,21 +54,39 @@ pub(super) fn prepare(raw: Option<&RawValue>, max_desc_chars: usize) -> Result<V
     if root.get("required").is_some_and(|required| !strings(required)) {
         return Err("the required properties of its input schema are no list of names".to_owned());
     }
-    // A dialect nobody knows is read as the newest one.
-    if root.get("$schema").is_some_and(|uri| !uri.as_str().is_some_and(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)))) {
-        root.remove("$schema");
-    }
-    let mut schema = Value::Object(root);
-    let mut walk = Walk { nodes: 0, properties: 0, max_desc_chars };
-    walk.visit(&mut schema, Place::Schema, 1)?;
-    check(&schema).map_err(|error| format!("its input schema cannot be used: {error}"))?;
+    let schema = bounded(root.into(), INPUT, bounds)?;
+    // As the gate will, so that a schema that cannot be used costs its own tool only.
+    compile(&schema).map_err(|error| format!("its input schema cannot be used: {error}"))?;
     Ok(schema)
 }
 
-/// Compiles it as the gate will, so that a schema that cannot be used costs its own tool only.
-fn check(schema: &Value) -> Result<(), String> {
+/// Checks the bounds of an output schema and cleans its prose. It is not compiled yet.
+pub(super) fn prepare_output(raw: &RawValue, bounds: SchemaBounds) -> Result<Value, String> {
+    if raw.get().len() > bounds.bytes {
+        return Err(format!("its output schema is larger than {} bytes", bounds.bytes));
+    }
+    match serde_json::from_str(raw.get()) {
+        Ok(schema @ (Value::Object(_) | Value::Bool(_))) => bounded(schema, OUTPUT, bounds),
+        Ok(_) => Err("its output schema is no object".to_owned()),
+        Err(error) => Err(format!("its output schema cannot be read: {error}")),
+    }
+}
+
+fn bounded(mut schema: Value, what: &'static str, bounds: SchemaBounds) -> Result<Value, String> {
+    if let Value::Object(root) = &mut schema {
+        // A dialect nobody knows is read as the newest one.
+        if root.get("$schema").is_some_and(|uri| !uri.as_str().is_some_and(|uri| DIALECTS.iter().any(|dialect| uri.contains(dialect)))) {
+            root.remove("$schema");
+        }
+    }
+    Walk { what, nodes: 0, properties: 0, bounds }.visit(&mut schema, Place::Schema, 1)?;
+    Ok(schema)
+}
+
+/// Compiles a schema that is within its bounds.
+pub(super) fn compile(schema: &Value) -> Result<Validator, String> {
     let compiled = std::panic::catch_unwind(|| Validator::compile(schema, Trust::Remote));
-    compiled.map_err(|_| "it cannot be compiled".to_owned())?.map(drop).map_err(|error| clean_text(&error.message, 200))
+    compiled.map_err(|_| "it cannot be compiled".to_owned())?.map_err(|error| clean_text(&error.message, 200))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -77,19 +97,20 @@ enum Place {
 }
 
 struct Walk {
+    what: &'static str,
     nodes: usize,
     properties: usize,
-    max_desc_chars: usize,
+    bounds: SchemaBounds,
 }
 
 impl Walk {
     fn visit(&mut self, value: &mut Value, place: Place, depth: usize) -> Result<(), String> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(format!("its input schema has more than {MAX_NODES} parts"));
+            return Err(format!("its {} has more than {MAX_NODES} parts", self.what));
         }
-        if depth > MAX_DEPTH {
-            return Err(format!("its input schema is nested deeper than {MAX_DEPTH} levels"));
+        if depth > self.bounds.depth {
+            return Err(format!("its {} is nested deeper than {} levels", self.what, self.bounds.depth));
         }
         match value {
             Value::Object(members) => {
@@ -116,19 +137,19 @@ impl Walk {
             return self.visit(member, place, depth + 1);
         }
         if REFERENCES.contains(&key) && member.as_str().is_some_and(|target| !target.starts_with('#')) {
-            return Err(format!("its input schema has a {key} that leads outside"));
+            return Err(format!("its {} has a {key} that leads outside", self.what));
         }
         if PROSE.contains(&key)
             && let Value::String(text) = member
         {
-            *text = clean_text(text, self.max_desc_chars);
+            *text = clean_text(text, self.bounds.desc_chars);
         }
         if key == "properties"
             && let Value::Object(properties) = &*member
         {
             self.properties += properties.len();
             if self.properties > MAX_PROPERTIES {
-                return Err(format!("its input schema has more than {MAX_PROPERTIES} properties"));
+                return Err(format!("its {} has more than {MAX_PROPERTIES} properties", self.what));
             }
         }
         let place = if MAPS.contains(&key) {
@@ -146,8 +167,10 @@ impl Walk {
 mod tests {
     use super::*;
 
+    const BOUNDS: SchemaBounds = SchemaBounds { bytes: 128 * 1024, depth: 32, desc_chars: 10 };
+
     fn of(json: &str) -> Result<Value, String> {
-        prepare(Some(&RawValue::from_string(json.to_owned()).expect("valid")), 10)
+        prepare(Some(&RawValue::from_string(json.to_owned()).expect("valid")), BOUNDS)
     }
 
     fn nested(levels: usize) -> String {
@@ -158,7 +181,7 @@ mod tests {
 
     #[test]
     fn accepts_and_completes() {
-        assert_eq!(prepare(None, 10), Ok(json!({"type":"object","properties":{}})));
+        assert_eq!(prepare(None, BOUNDS), Ok(json!({"type":"object","properties":{}})));
         for json in [
             r##"{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}"##,
             r#"{"properties":{"$ref":{"type":"string"},"b":true}}"#,
@@ -197,7 +220,7 @@ mod tests {
             &nested(16),
             &format!(r#"{{"properties":{{{}}}}}"#, wide.join(",")),
             &format!(r#"{{"enum":[{}1]}}"#, "1,".repeat(5000)),
-            &format!(r#"{{"x":"{}"}}"#, "y".repeat(MAX_BYTES)),
+            &format!(r#"{{"x":"{}"}}"#, "y".repeat(BOUNDS.bytes)),
             &format!("{}1{}", r#"{"a":"#.repeat(500), "}".repeat(500)),
         ] {
             assert!(of(json).is_err(), "{}", json.get(..60).unwrap_or(json));

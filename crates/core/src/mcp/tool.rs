@@ -1,6 +1,8 @@
 //! A remote tool as a tool of ours.
 
+use super::bounds::SchemaBounds;
 use super::client::McpClient;
+use super::output::OutputSchema;
 use super::pins::parse_fingerprint;
 use super::schema;
 use crate::error::{ErrorCode, ToolError};
@@ -25,6 +27,7 @@ pub struct McpTool {
     pub description: String,
     /// The schema of its arguments, within bounds and with its prose cleaned.
     pub input_schema: Value,
+    pub(super) output: Option<Arc<OutputSchema>>,
     /// The definition exactly as the server gave it.
     pub definition: Box<RawValue>,
     /// The fingerprint of that; for a tool that is declared by hand the one it has to have, if any. Counts where the client has pins.
@@ -36,27 +39,34 @@ pub struct McpTool {
 }
 
 impl McpTool {
-    /// A tool that is declared by hand rather than listed by the server, held to the same bounds: its description is cleaned and cut to
-    /// `max_desc_chars`, and so is the prose of its schema at every depth.
+    /// A tool that is declared by hand rather than listed by the server, held to the same bounds: its description is cleaned and cut, and
+    /// so is the prose of its schemas at every depth.
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a schema out of bounds.
-    pub fn declared(
-        client: Arc<McpClient>,
-        name: String,
-        remote_name: String,
-        description: &str,
-        input_schema: &RawValue,
-        requires_confirmation: bool,
-        max_desc_chars: usize,
-    ) -> Result<Self, ToolError> {
-        let schema = schema::prepare(Some(input_schema), max_desc_chars)
-            .map_err(|problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}")))?;
+    pub fn declared(client: Arc<McpClient>, declared: Declaration<'_>) -> Result<Self, ToolError> {
+        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars } = declared;
+        let mut bounds = SchemaBounds::of(client.options());
+        bounds.desc_chars = max_desc_chars.unwrap_or(bounds.desc_chars);
+        let unusable = |problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}"));
+        let schema = schema::prepare(Some(input_schema), bounds).map_err(unusable)?;
+        let output = output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose().map_err(unusable)?.map(Arc::new);
         let origin = format!("mcp:{}", client.options().namespace);
-        let description = clean_text(description, max_desc_chars);
+        let description = clean_text(description, bounds.desc_chars);
         let definition = input_schema.to_owned();
         let fingerprint = None;
-        Ok(Self { client, name, remote_name, description, input_schema: schema, definition, fingerprint, origin, requires_confirmation })
+        Ok(Self {
+            client,
+            name,
+            remote_name,
+            description,
+            input_schema: schema,
+            output,
+            definition,
+            fingerprint,
+            origin,
+            requires_confirmation,
+        })
     }
 
     /// The same tool, held to a fingerprint where its client has pins.
@@ -72,6 +82,30 @@ impl McpTool {
             }
         }
     }
+
+    /// The schema of what its results hold as structured content, within bounds, if it has one that can be used.
+    pub fn output_schema(&self) -> Option<&Value> {
+        self.output.as_ref().map(|output| output.schema())
+    }
+}
+
+/// What is said of a tool that is declared by hand.
+#[derive(Clone, Debug)]
+pub struct Declaration<'a> {
+    /// The name that models see.
+    pub name: String,
+    /// The name that the server knows.
+    pub remote_name: String,
+    /// What it does.
+    pub description: &'a str,
+    /// The schema of its arguments.
+    pub input_schema: &'a RawValue,
+    /// The schema of its structured content.
+    pub output_schema: Option<&'a RawValue>,
+    /// Whether a person is asked before every call.
+    pub requires_confirmation: bool,
+    /// Code points kept of a description; the client's limit if not given.
+    pub max_desc_chars: Option<usize>,
 }
 
 impl NativeTool for McpTool {
@@ -92,7 +126,7 @@ impl NativeTool for McpTool {
             if let Err(refused) = self.client.admit(&self, &context).await {
                 return refused;
             }
-            self.client.call(&self.remote_name, &arguments.text, &context, context.timeout).await
+            self.client.call_tool(&self.remote_name, &arguments.text, &context, context.timeout, self.output.as_deref()).await
         })
     }
 }

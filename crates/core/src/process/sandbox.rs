@@ -1,8 +1,10 @@
 //! Landlock, the kernel's way to confine a process without privileges (<https://docs.kernel.org/userspace-api/landlock.html>).
 //!
 //! A thread of its own confines itself and starts the child, which inherits the confinement, as does all that the child starts. The thread
-//! then ends; no other thread of the host is confined.
+//! then waits until the child is of no interest any more, as a child ends with the thread that started it; no other thread of the host is
+//! confined.
 
+use super::starter::Starter;
 use super::{Child, Command, io};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
@@ -44,20 +46,14 @@ pub fn is_available() -> bool {
     ruleset(&sandbox).and_then(Ruleset::create).is_ok()
 }
 
-pub(super) fn spawn(mut command: Command, sandbox: &Sandbox) -> io::Result<(Child, Confinement)> {
-    let runtime = tokio::runtime::Handle::current();
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("toolbolt-spawn".to_owned()).spawn_scoped(scope, || {
-            let _entered = runtime.enter();
-            let confinement = match confine(sandbox) {
-                Ok(confinement) => confinement,
-                Err(_) if !sandbox.required => Confinement::None,
-                Err(error) => return Err(io::Error::new(io::ErrorKind::Unsupported, error)),
-            };
-            Ok((command.spawn()?, confinement))
-        })?;
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the program failed")))
-    })
+pub(super) fn spawn(command: Command, name: &str, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
+    let sandbox = sandbox.clone();
+    let (child, confinement, starter) = Starter::spawn(command, name, move || match confine(&sandbox) {
+        Ok(confinement) => Ok(confinement),
+        Err(_) if !sandbox.required => Ok(Confinement::None),
+        Err(error) => Err(io::Error::new(io::ErrorKind::Unsupported, error)),
+    })?;
+    Ok((child, confinement, Some(starter)))
 }
 
 /// Confines this thread, for good.

@@ -1,6 +1,6 @@
 //! Where there is no Landlock, nothing confines a child.
 
-use super::{Child, Command, io};
+use super::{Child, Command, Starter, io};
 
 /// What a child may do to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub fn is_available() -> bool {
     false
 }
 
-pub(super) fn spawn(mut command: Command, sandbox: &Sandbox) -> io::Result<(Child, Confinement)> {
+pub(super) fn spawn(command: Command, name: &str, sandbox: &Sandbox) -> io::Result<(Child, Confinement, Option<Starter>)> {
     if sandbox.required {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no sandbox"));
     }
-    Ok((command.spawn()?, Confinement::None))
+    Ok((super::starter::spawn(command, name)?, Confinement::None, None))
 }

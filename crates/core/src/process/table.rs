@@ -9,7 +9,7 @@
 use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 struct Entry {
@@ -23,9 +23,11 @@ struct Entry {
 pub(super) struct Table {
     next: u64,
     entries: BTreeMap<u64, Entry>,
+    /// Owners that have ended: a few bytes for each, as they do not come back.
+    ended: BTreeSet<u64>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { next: 1, entries: BTreeMap::new() });
+static TABLE: Mutex<Table> = Mutex::new(Table { next: 1, entries: BTreeMap::new(), ended: BTreeSet::new() });
 
 /// Runs something while no other thread can signal or enter a group.
 pub(super) fn locked<T>(work: impl FnOnce(&mut Table) -> T) -> T {
@@ -67,15 +69,20 @@ fn collect_orphans(group: Pid) {
     while let Ok(Some(_)) = waitpgid(group, WaitOptions::NOHANG) {}
 }
 
-/// Enters the group of a child that was just started, and gives its serial number.
-pub(super) fn enter(pid: u32, owner: u64) -> u64 {
+/// Enters the group of a child that was just started, and gives its serial number. The child of an owner that has ended is killed.
+pub(super) fn enter(pid: u32, owner: u64) -> Option<u64> {
     locked(|table| {
         let serial = table.next;
         table.next += 1;
         if let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
             table.entries.insert(serial, Entry { group, owner, leader_gone: false, killed: false });
         }
-        serial
+        if table.ended.contains(&owner) {
+            table.signal(serial, Signal::KILL);
+            table.entries.remove(&serial);
+            return None;
+        }
+        Some(serial)
     })
 }
 
@@ -103,8 +110,10 @@ pub(super) fn forget(serial: u64) {
     locked(|table| table.entries.remove(&serial));
 }
 
-/// Kills every group that the given owner started. Returns at once; needs no runtime.
+/// Kills every group that the given owner started, for good: the owner has ended, and starts nothing more. Returns at once; needs no
+/// runtime.
 pub fn kill_all(owner: u64) {
+    locked(|table| table.ended.insert(owner));
     kill_where(|entry| entry.owner == owner);
 }
 

@@ -37,7 +37,7 @@ async fn std_03_an_endless_line_closes_the_connection_in_bounded_memory() {
     assert!(response.text.contains("frame too large"), "{}", response.text);
     let waited = timeout(Duration::from_secs(1), waiting).await.expect("at once").expect("runs");
     assert_eq!((waited.code, waited.text == response.text), (Some(ErrorCode::ConnectionFailed), true));
-    assert_eq!(client.state(), ClientState::Lost);
+    assert_eq!(client.state(), ClientState::Degraded);
     assert!(gone(client.process_id()).await);
 }
 
@@ -73,7 +73,7 @@ async fn std_05_a_server_that_exits_fails_the_call_with_status_and_stderr() {
     let next = call(&client, "echo", json!({})).await;
     assert!(!next.executed);
     assert!(next.text.contains("exited with status 3"), "{}", next.text);
-    assert_eq!(client.state(), ClientState::Lost);
+    assert_eq!(client.state(), ClientState::Degraded);
     client.close().await;
 }
 

@@ -33,7 +33,7 @@ pub(in crate::mcp) struct Moment {
 }
 
 impl Moment {
-    fn is_now(&self, link: &Arc<Link>) -> bool {
+    pub(in crate::mcp) fn is_now(&self, link: &Arc<Link>) -> bool {
         // The weak handle keeps the address from being given to another connection.
         std::ptr::eq(self.link.as_ptr(), Arc::as_ptr(link)) && self.changes == link.connection().changes.load(Ordering::Acquire)
     }

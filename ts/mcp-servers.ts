@@ -1,0 +1,153 @@
+/** The file of `mcpServers` that editors and assistants share. */
+import { dirname, resolve } from 'node:path'
+import { binding } from './binding.js'
+import { operation } from './dispatch.js'
+import { type ErrorCode, ToolError, invalidOption } from './errors.js'
+import { MCPClient, adopt, remark } from './mcp.js'
+import type { MCPClientOptions } from './mcp-options.js'
+import { sanitizeToolName } from './names.js'
+import type { ToolRegistry } from './registry.js'
+
+/** A path, or what such a file holds. */
+export type McpServersSource = string | { readonly mcpServers: Readonly<Record<string, unknown>> }
+
+/** Options that hold for every server; the file says the rest. */
+export type McpServersOptions = Partial<Omit<MCPClientOptions, (typeof OF_THE_FILE)[number]>>
+
+const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints'] as const
+/** What of an entry is read. */
+const READ = ['command', 'args', 'env', 'cwd', 'url', 'type', 'transport', 'headers', 'disabled']
+/** The words that others use for a transport. */
+const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = { http: 'http', 'streamable-http': 'http', streamableHttp: 'http', streamable_http: 'http', sse: 'sse' }
+
+interface Failure {
+  readonly server: string
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+interface Server {
+  readonly name: string
+  readonly namespace: string
+  readonly entry: Readonly<Record<string, unknown>>
+}
+
+export async function connectServers(registry: ToolRegistry, clients: Set<MCPClient>, source: McpServersSource, options: McpServersOptions = {}): Promise<MCPClient[]> {
+  const misplaced = OF_THE_FILE.find(key => Object.hasOwn(options, key))
+  if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' ? 'servers share pins' : 'it stands in the entry of a server'}`)
+  const { servers, folder } = await readSource(source)
+  checkNamespaces(servers, clients)
+  const attempts = await Promise.allSettled(servers.map(async ({ entry, namespace }) => {
+    const { unknown, ...reached } = readEntry(entry, folder)
+    const client = await MCPClient.connect({ ...options, ...reached, namespace } as MCPClientOptions)
+    if (unknown.length > 0) remark(client, `of its entry these keys mean nothing here: ${unknown.join(', ')}`)
+    try {
+      await client.loadTools()
+    } catch (error) {
+      await client.close()
+      throw error
+    }
+    return client
+  }))
+  const failures: Failure[] = []
+  const connected: MCPClient[] = []
+  // In the order of the file, whichever was first.
+  for (const [index, attempt] of attempts.entries()) {
+    const server = servers[index]!.name
+    if (attempt.status === 'rejected') {
+      failures.push(failureOf(server, attempt.reason))
+      continue
+    }
+    try {
+      adopt(attempt.value, registry, 'error')
+      clients.add(attempt.value)
+      connected.push(attempt.value)
+    } catch (error) {
+      failures.push(failureOf(server, error))
+      await attempt.value.close()
+    }
+  }
+  if (failures.length > 0) throw aggregate(failures, servers.length)
+  return connected
+}
+
+async function readSource(source: McpServersSource): Promise<{ servers: Server[]; folder: string | undefined }> {
+  const isFile = typeof source === 'string'
+  const where = isFile ? `'${source}'` : 'the object'
+  const path = isFile ? resolve(source.toWellFormed()) : ''
+  const config: unknown = isFile ? JSON.parse(await operation(token => { binding.readMcpConfig(token, path) })) : source
+  const entries: unknown = config !== null && typeof config === 'object' && Object.hasOwn(config, 'mcpServers') ? (config as { mcpServers: unknown }).mcpServers : undefined
+  if (entries === null || typeof entries !== 'object' || Array.isArray(entries)) throw invalidOption(`${where} has no mcpServers; write { "mcpServers": { "name": { "command": "…" } } }`)
+  const servers: Server[] = []
+  for (const [name, entry] of Object.entries(entries)) {
+    if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) throw invalidOption(`server '${name}' of ${where} must be an object`)
+    if ((entry as Record<string, unknown>).disabled === true) continue
+    servers.push({ name, namespace: sanitizeToolName(name), entry: { ...entry } })
+  }
+  return { servers, folder: isFile ? dirname(path) : undefined }
+}
+
+/** Two servers must not share a namespace: one could pass for the other. */
+function checkNamespaces(servers: readonly Server[], clients: ReadonlySet<MCPClient>): void {
+  const taken = new Map<string, string>([...clients].filter(client => client.state !== 'closed').map(client => [client.namespace, 'a server that is connected already']))
+  for (const { name, namespace } of servers) {
+    const other = taken.get(namespace)
+    if (other !== undefined) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of ${other}; rename one`)
+    taken.set(namespace, `server '${name}'`)
+  }
+}
+
+/** An entry as options of a client. @throws ToolError `INVALID_OPTIONS`. */
+function readEntry(entry: Readonly<Record<string, unknown>>, folder: string | undefined) {
+  const { command, args, env, cwd, url, headers, type = entry.transport } = entry
+  const unknown = Object.keys(entry).filter(key => !READ.includes(key))
+  if ((command === undefined) === (url === undefined)) throw invalidOption("it needs either 'command' or 'url'")
+  if (type !== undefined && type !== 'stdio' && (typeof type !== 'string' || !Object.hasOwn(TRANSPORTS, type))) throw invalidOption("its 'type' must be 'stdio', 'http' or 'sse'")
+  if (type !== undefined && (type === 'stdio') !== (url === undefined)) throw invalidOption(`its 'type' does not fit its ${url === undefined ? 'command' : 'url'}`)
+  const reached: Record<string, unknown> = url === undefined
+    ? { command: text(command, 'command'), args: list(args), env: record(env, 'env') }
+    : { url: text(url, 'url'), headers: record(headers, 'headers'), ...(typeof type === 'string' ? { transport: TRANSPORTS[type] } : {}) }
+  if (url === undefined && cwd !== undefined) reached.cwd = resolve(folder ?? '.', text(cwd, 'cwd'))
+  return { ...reached, unknown }
+}
+
+function text(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '') throw invalidOption(`its '${what}' must be a text that is not empty`)
+  return expand(value)
+}
+
+function list(value: unknown = []): string[] {
+  if (!Array.isArray(value) || !value.every(word => typeof word === 'string')) throw invalidOption("its 'args' must be a list of texts")
+  return value.map(expand)
+}
+
+function record(value: unknown = {}, what: string): Record<string, string> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || !Object.values(value).every(item => typeof item === 'string')) throw invalidOption(`its '${what}' must be an object of texts`)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item)]))
+}
+
+/** Puts variables of this process in: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. What they hold is not looked at again. */
+function expand(given: string): string {
+  return given.replace(/\$\{([^}]*)\}/g, (whole, inner: string) => {
+    const [, name, otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? []
+    if (name === undefined) {
+      if (/^[A-Za-z]+:/.test(inner)) throw invalidOption(`'${whole}' cannot be filled in; only variables of the environment can`)
+      return whole
+    }
+    const value = process.env[name]
+    if (otherwise !== undefined) return value || otherwise
+    if (value === undefined) throw invalidOption(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`)
+    return value
+  })
+}
+
+function failureOf(server: string, error: unknown): Failure {
+  return ToolError.isInstance(error) ? { server, code: error.code, message: error.message } : { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
+}
+
+function aggregate(failures: readonly Failure[], all: number): ToolError {
+  const [first] = failures
+  const code = failures.every(failure => failure.code === first?.code) ? first!.code : 'CONNECTION_FAILED'
+  const reasons = failures.map(({ server, message }) => `- '${server}': ${message}`).join('\n')
+  return new ToolError(code, `${failures.length} of ${all} MCP servers could not be connected; the others are.\n${reasons}`, { data: { failures } })
+}
