@@ -1,21 +1,13 @@
-// `npm run bench`: what a call costs through the whole gate (look up, permit, validate, confirm or not, run, bound, record),
-// beside the least that a program without a gate would write: a Map, a validator and the function.
-//
-//   --json     one JSON object instead of the table
-//   --rounds N rounds, each with a fresh process for every cell (default 5)
-//   --quick    one short round, to see that it runs
+// What a call costs through the whole gate (look up, permit, validate, confirm or not, run, bound, record), beside the least
+// that a program without a gate would write: a Map, a validator and the function.
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
-import { cpus, loadavg, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { ToolRegistry, tool } from 'toolbolt'
 import { z } from 'zod'
+import { median, round } from './figures.mjs'
 
 const SELF = fileURLToPath(import.meta.url)
-const ADDON = new URL('../toolbolt.linux-x64-gnu.node', import.meta.url)
-/** A release build is far smaller; figures of a debug build mean nothing. */
-const RELEASE_MAX_BYTES = 20e6
 const BATCHES = 5
 /** In a batch. */
 const CALLS = { '46 B': 40_000, '2 KB': 10_000 }
@@ -82,11 +74,10 @@ async function measureCell(index, calls) {
   console.log(JSON.stringify({ gate: await measure(gateCall(cell), args, calls), plain: await measure(plainCall(cell), args, calls) }))
 }
 
-const median = figures => figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]
-const round = figure => Math.round(figure * 1000) / 1000
 const summary = figures => ({ median: round(median(figures)), best: round(Math.min(...figures)) })
 
-function run(rounds, quick) {
+/** A row for each cell, its gate and plain figures over the rounds. */
+export function runGate(rounds, quick) {
   const figures = CELLS.map(() => ({ gate: [], plain: [] }))
   for (let turn = 0; turn < rounds; turn++) {
     CELLS.forEach(({ size }, index) => {
@@ -104,10 +95,8 @@ function run(rounds, quick) {
   })
 }
 
-function report({ machine, rounds, release, cells }) {
-  console.log(`${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB; Node.js ${machine.node}; load ${machine.load}; ${rounds} rounds`)
-  if (!release) console.log('NOTE: the addon is a debug build. Build the release one first (npm run build); these figures mean nothing.')
-  console.log('\nµs per call, median (best); plain = Map + zod or Ajv + function\n')
+export function reportGate(cells) {
+  console.log('\nCalls of JavaScript functions: µs per call, median (best); plain = Map + zod or Ajv + function\n')
   const cell = ({ median, best }) => `${median.toFixed(2)} (${best.toFixed(2)})`.padStart(16)
   console.log(`${'schema'.padEnd(13)}${'arguments'.padEnd(14)}${'body'.padEnd(7)}${'gate'.padStart(16)}${'plain'.padStart(16)}${'ratio'.padStart(8)}`)
   for (const { schema, size, form, body, gate, plain, ratio } of cells) {
@@ -115,19 +104,4 @@ function report({ machine, rounds, release, cells }) {
   }
 }
 
-const args = process.argv.slice(2)
-const numberAfter = (name, fallback) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : fallback)
-
-if (args[0] === '--cell') {
-  await measureCell(Number(args[1]), Number(args[2]))
-} else {
-  const quick = args.includes('--quick')
-  const rounds = quick ? 1 : numberAfter('--rounds', 5)
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number')
-  const machine = {
-    cpu: cpus()[0]?.model.trim() ?? 'unknown processor', cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version, load: round(loadavg()[0]),
-  }
-  const result = { machine, rounds, unit: 'µs per call', release: statSync(ADDON).size < RELEASE_MAX_BYTES, cells: run(rounds, quick) }
-  if (args.includes('--json')) console.log(JSON.stringify(result))
-  else report(result)
-}
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await measureCell(Number(process.argv[3]), Number(process.argv[4]))

@@ -1,5 +1,6 @@
-// `npm test`: sets up, builds, then the Rust tests, the type checks and the Node tests.
-// `--node` runs the Node tests alone on what is built, `--rust` the Rust tests alone, `--types` the type checks alone.
+// `npm test`: sets up, builds, then the Rust tests, the type checks, the conformance suite and the Node tests.
+// `--node` runs the Node tests alone on what is built, `--rust` the Rust tests alone, `--types` the type checks alone;
+// the conformance suite alone is `npm run conformance`.
 // Other arguments are names of test files, such as `turn` for __test__/turn.test.ts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,12 +41,13 @@ const build = () => part('set-up and build', () => {
 })
 const rust = () => part('Rust tests', () => run('cargo', ['test', '-p', 'toolbolt-core', '--locked', '--no-fail-fast'], { mayFail: true }))
 const types = () => part('type checks', () => TYPE_CHECKS.map(config => run(bin('tsc'), ['-p', config, '--noEmit'], { mayFail: true })).every(Boolean))
+const conformance = () => part('conformance suite', () => run(process.execPath, ['scripts/conformance.mjs'], { mayFail: true }))
 const node = () => part(NODE_TESTS, () => run(process.execPath, [
   '--expose-gc', '--import', 'tsx', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout',
   '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`, ...testFiles(),
 ], { mayFail: true }))
 
-const PARTS = { '--node': [node], '--rust': [rust], '--types': [types], undefined: [build, rust, types, node] }
+const PARTS = { '--node': [node], '--rust': [rust], '--types': [types], undefined: [build, rust, types, conformance, node] }
 const chosen = PARTS[only]
 if (chosen === undefined) fail(`unknown option ${only}; use --node, --rust or --types`)
 for (const one of chosen) one()

@@ -13,6 +13,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
+mod collect;
 mod find;
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
@@ -245,6 +246,7 @@ impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.group.kill();
         table::forget(self.group.serial);
+        collect::later(self.status.is_none().then_some(self.pid));
     }
 }
 
@@ -361,7 +363,7 @@ mod tests {
     #[tokio::test]
     async fn an_owner_that_ended_starts_nothing_more() {
         kill_all(u64::MAX - 2);
-        let options = SpawnOptions { program: "sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
+        let options = SpawnOptions { program: "/bin/sh".to_owned(), owner: u64::MAX - 2, ..SpawnOptions::default() };
         assert_eq!(ChildProcess::spawn(&options).expect_err("refused").code, ErrorCode::Closed);
     }
 

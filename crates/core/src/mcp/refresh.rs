@@ -128,7 +128,8 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
     let listing = match judged {
         Ok(listing) => listing,
         Err(error) => {
-            if error.code == ErrorCode::PinMismatch && client.lists.is_begun() {
+            // Whoever asked gets the error; the others hear of it once for each change that the server told of.
+            if error.code == ErrorCode::PinMismatch && client.lists.is_begun() && !client.has_listed() {
                 *client.lists.moment.lock() = Some(moment);
                 client.refused(&error);
             }
