@@ -339,28 +339,3 @@ impl McpClient {
         result::Words { server: &self.options.namespace, prompts: &self.options.prompts, restarting }
     }
 }
-
-/// One request for a call. `state` is what the server wants back from an earlier one.
-async fn send(
-    turn: &Turn<'_>,
-    remote_name: &str,
-    arguments: &str,
-    state: Option<&RawValue>,
-    context: &CallContext,
-) -> Result<Box<RawValue>, NoResult> {
-    let connection = turn.link.connection();
-    let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
-    let call = Request {
-        method: "tools/call",
-        name: Some(remote_name),
-        headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
-        members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
-        meta: connection.meta.get().map_or("", String::as_str),
-        patience: turn.patience,
-        cancelled: context.cancelled.clone(),
-        on_progress: context.on_progress.clone(),
-        progress: true,
-        ..Request::default()
-    };
-    request(connection, call).await
-}
