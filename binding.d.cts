@@ -262,10 +262,6 @@ export interface McpRemote {
   auth?: number
   /** Whether `http` may leave this machine. */
   allowInsecureHttp: boolean
-  /** Limit for a connection in milliseconds. */
-  connectTimeoutMs?: number
-  /** Requests under way at the same time. */
-  maxRequestsInFlight?: number
 }
 
 /** How a server is started anew; each default is the core's. */

@@ -3,9 +3,9 @@ export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions,
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'
+export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export { type MCPBounds, type MCPClientOptions, type MCPRespawn } from './dist/mcp-options.js'
 export { type McpServersOptions, type McpServersSource } from './dist/mcp-servers.js'
-export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export {
   type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
   NotesTool,

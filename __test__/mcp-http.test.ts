@@ -330,6 +330,94 @@ describe('revision 2026-07-28', () => {
   })
 })
 
+describe('changes and recovery', () => {
+  const soon = async (what: () => boolean) => { for (let tries = 0; !what() && tries < 400; tries += 1) await new Promise(resolve => { setTimeout(resolve, 25) }) }
+  test('a server of each era says that its tools changed', { timeout: 60_000 }, async () => {
+    let tools: unknown[] = [{ name: 'one', inputSchema: { type: 'object' } }]
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
+    let tell = () => {}
+    const old = legacy({ call: () => {} })
+    const newer = modern({ list: () => tools, call: (request, response) => {
+      const write = events(response)
+      tell = () => { write(changed) }
+      write({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { subscriptionId: request.body.id } })
+    } })
+    const servers = {
+      legacy: await serve((request, response) => {
+        if (request.method === 'GET') { const write = events(response); tell = () => { write(changed) }; return }
+        if (request.body?.method === 'tools/list') return json(response, result(request, { tools }))
+        return old(request, response)
+      }),
+      '2026-07-28': await serve((request, response) => {
+        if (request.body?.method !== 'server/discover') return newer(request, response)
+        json(response, result(request, { supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } }))
+      }),
+    } as const
+    for (const [protocol, server] of Object.entries(servers)) {
+      await using _server = server
+      tools = [{ name: 'one', inputSchema: { type: 'object' } }]
+      tell = () => {}
+      const before = tell
+      const heard: string[] = []
+      await using client = await MCPClient.connect({ ...options, url: server.url, protocol: protocol as 'legacy', onToolsChanged: ({ added, removed }) => { heard.push(...added.map(tool => tool.remoteName), ...removed) } })
+      await client.loadTools()
+      await soon(() => tell !== before)
+      tools = [{ name: 'two', inputSchema: { type: 'object' } }]
+      tell()
+      await soon(() => heard.length === 2)
+      assert.deepEqual(heard, ['two', 'n_one'], protocol)
+      assert.equal(client.state, 'ready')
+    }
+  })
+  test('a stream of HTTP+SSE that is lost is opened anew', { timeout: 60_000 }, async () => {
+    let stream: any
+    const answer = legacy()
+    const relay = (write: (data: unknown) => void) => ({ writeHead: () => ({ end: () => {} }), end: (body?: string) => { if (body) write(body) }, headersSent: false })
+    let write: any
+    await using server = await serve(async (request, response) => {
+      if (request.method === 'GET') {
+        stream = response
+        write = events(response)
+        write('/messages', 'event: endpoint\n')
+        return
+      }
+      response.writeHead(202).end()
+      await answer(request, relay(write) as any)
+    })
+    await using client = await MCPClient.connectSse(server.url, { ...options, respawn: { firstDelayMs: 50 } })
+    assert.equal((await client.callTool('echo', {})).text, 'done')
+    stream.destroy()
+    await soon(() => client.state !== 'ready')
+    await soon(() => client.state === 'ready')
+    assert.equal((await client.callTool('echo', {})).text, 'done')
+    assert.equal(client.lastError?.code, 'CONNECTION_FAILED')
+  })
+  test('a client is closed while a stream of HTTP+SSE is waited for', { timeout: 60_000 }, async () => {
+    const streams: any[] = []
+    const answer = legacy()
+    const relay = (write: (data: unknown) => void) => ({ writeHead: () => ({ end: () => {} }), end: (body?: string) => { if (body) write(body) }, headersSent: false })
+    let write: any
+    await using server = await serve(async (request, response) => {
+      if (request.method === 'GET') {
+        // The second one never says where to send messages.
+        if (streams.push(response) > 1) return
+        write = events(response)
+        write('/messages', 'event: endpoint\n')
+        return
+      }
+      response.writeHead(202).end()
+      await answer(request, relay(write) as any)
+    })
+    const client = await MCPClient.connectSse(server.url, { ...options, timeoutMs: null, connectTimeoutMs: 50_000, respawn: { firstDelayMs: 10 } })
+    streams[0].destroy()
+    await soon(() => streams.length === 2)
+    const started = Date.now()
+    await client.close()
+    assert.ok(Date.now() - started < 10_000)
+    assert.equal(client.state, 'closed')
+  })
+})
+
 describe('credentials', () => {
   test('a token is asked for once and renewed once for all that are refused', { timeout: 60_000 }, async () => {
     let valid = 'token-1'

@@ -47,10 +47,10 @@ pub(crate) enum Message {
     Policy = 9,
     /// Environment variables are to be read; the token is to be answered.
     Variables = 7,
-    /// The tools of a server changed; the token is the number of who listens.
-    ToolsChanged = 10,
     /// A token for an MCP server is wanted; the token is to be answered.
     AuthToken = 11,
+    /// The tools of a server changed; the token is the number of who listens.
+    ToolsChanged = 10,
     /// Root certificates are wanted; the token is to be answered.
     RootCertificates = 8,
 }

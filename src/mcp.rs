@@ -70,6 +70,21 @@ pub struct McpPins {
     pub record: bool,
 }
 
+/// How to reach a server behind an address.
+#[napi(object)]
+pub struct McpRemote {
+    /// The address.
+    pub url: String,
+    /// `auto`, `http` or `sse`.
+    pub transport: String,
+    /// Headers of every request.
+    pub headers: HashMap<String, String>,
+    /// The number under which JavaScript knows who gives tokens.
+    pub auth: Option<u32>,
+    /// Whether `http` may leave this machine.
+    pub allow_insecure_http: bool,
+}
+
 /// How a server is started anew; each default is the core's.
 #[napi(object)]
 pub struct McpRespawn {
@@ -131,25 +146,6 @@ impl McpRespawn {
             healthy_after: duration(self.healthy_after_ms).unwrap_or(default.healthy_after),
         }
     }
-}
-
-/// How to reach a server behind an address.
-#[napi(object)]
-pub struct McpRemote {
-    /// The address.
-    pub url: String,
-    /// `auto`, `http` or `sse`.
-    pub transport: String,
-    /// Headers of every request.
-    pub headers: HashMap<String, String>,
-    /// The number under which JavaScript knows who gives tokens.
-    pub auth: Option<u32>,
-    /// Whether `http` may leave this machine.
-    pub allow_insecure_http: bool,
-    /// Limit for a connection in milliseconds.
-    pub connect_timeout_ms: Option<f64>,
-    /// Requests under way at the same time.
-    pub max_requests_in_flight: Option<u32>,
 }
 
 /// A tool of a server.
@@ -261,8 +257,6 @@ fn remote_options(given: McpRemote, dispatcher: &Arc<Dispatcher>) -> RemoteOptio
     remote.headers = given.headers.into_iter().collect();
     remote.auth = given.auth.map(|number| Arc::new(JsTokens::new(dispatcher, number)) as Arc<dyn TokenSource>);
     remote.allow_insecure_http = given.allow_insecure_http;
-    remote.connect_timeout = duration(given.connect_timeout_ms).unwrap_or(remote.connect_timeout);
-    remote.max_in_flight = given.max_requests_in_flight.map_or(remote.max_in_flight, |requests| requests as usize);
     remote.surroundings = Arc::new(JsSurroundings::new(Some(dispatcher)));
     remote
 }

@@ -2,6 +2,7 @@
 import { binding } from './binding.js'
 import { unwrap } from './errors.js'
 import { backWith, runNow } from './native-tool.js'
+import { checkKeys } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { Tool } from './tool.js'
@@ -17,6 +18,7 @@ export class CalculatorTool extends Tool<{ expression: string }, number | bigint
 
   /** @param options.prompts the words of description, parameters and errors. Default: English. */
   constructor(options: { prompts?: PromptRegistry } = {}) {
+    checkKeys(options, ['prompts'], 'the options of CalculatorTool')
     const native = unwrap(() => binding.calculatorTool(nativePrompts(options.prompts)))
     super('calculator', native.description)
     this.#schema = () => JSON.parse(native.inputSchema)

@@ -13,8 +13,8 @@ const CANCEL = 6
 const POLICY = 9
 const VARIABLES = 7
 const ROOT_CERTIFICATES = 8
-const TOOLS_CHANGED = 10
 const AUTH_TOKEN = 11
+const TOOLS_CHANGED = 10
 
 interface Operation {
   resolve(result: string): void
@@ -37,27 +37,27 @@ export interface Policy {
   judge(program: string, words: string[]): readonly string[]
 }
 
-/** Who hears of changes of a server's tools, as JSON. */
-export interface ToolListener {
-  changed(payload: string): void
-}
-
 /** What an app answers when a server wants a token. */
 export interface TokenSource {
   /** The token, or why there is none: words that hold no secret. */
   token(url: string, reason: 'first' | 'rejected' | 'expired'): Promise<{ token: string } | { problem: string }>
 }
 
+/** Who hears of changes of a server's tools, as JSON. */
+export interface ToolListener {
+  changed(payload: string): void
+}
+
 const operations = new Map<number, Operation>()
 const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
 const policies = new Map<number, WeakRef<Policy>>()
-const toolListeners = new Map<number, WeakRef<ToolListener>>()
-let nextToolListener = 0
 const tokenSources = new Map<number, WeakRef<TokenSource>>()
+const toolListeners = new Map<number, WeakRef<ToolListener>>()
 let nextToken = 0
 let nextPolicy = 0
 let nextTokenSource = 0
+let nextToolListener = 0
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {

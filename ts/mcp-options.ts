@@ -2,13 +2,13 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import type { ToolsChange } from './mcp.js'
 import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
+import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
 /** Bounds on what a server sends, and on what is under way at once. */
 export interface MCPBounds {
-  /** Bytes of one message from the server; a longer one closes the connection. Default: 10 MiB. */
+  /** Bytes of one message from the server; a longer one closes the connection or, over HTTP, fails its request. Default: 10 MiB. */
   maxFrameBytes?: number | undefined
   /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
   maxTools?: number | undefined
@@ -76,9 +76,9 @@ export interface MCPClientOptions extends MCPBounds {
    * Limit in milliseconds for each request; progress of a call restarts it, up to ten times. `null` for none. Default: 30,000.
    */
   timeoutMs?: number | null | undefined
-  /** Limit in milliseconds for start and handshake together. Default: `timeoutMs`. */
+  /** Limit in milliseconds for start and handshake together; to reach a `url` 10,000 at most. Default: `timeoutMs`. */
   connectTimeoutMs?: number | undefined
-  /** Whether, and how, a server is started anew that went away by itself. A call that was sent is never sent again. Default: true. */
+  /** Whether, and how, a server is started anew, or the stream of HTTP+SSE opened anew, that went away by itself. A call that was sent is never sent again. Default: true. */
   respawn?: boolean | MCPRespawn | undefined
   /** Hears when a listing of tools differs from the one before. What it throws is ignored. */
   onToolsChanged?: ((change: ToolsChange) => unknown) | undefined
@@ -99,7 +99,7 @@ export interface MCPClientOptions extends MCPBounds {
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
-const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'respawn', 'onToolsChanged', 'expectedFingerprints', 'pins', 'prompts', ...BOUNDS]
+const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 const OF_COMMANDS = ['command', 'args', 'env', 'cwd']
 const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
@@ -133,10 +133,10 @@ function checked(options: MCPClientOptions) {
   if (!['auto', 'legacy', '2026-07-28'].includes(protocol)) throw invalidOption("protocol must be 'auto', 'legacy' or '2026-07-28'")
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
-  if ((options.command === undefined) === (options.url === undefined)) throw invalidOption('give either command, for a program to start, or url, for a server that runs elsewhere')
   if (connectTimeoutMs === null) throw invalidOption('connectTimeoutMs must be a positive number of milliseconds; without it timeoutMs holds')
   checkMs(connectTimeoutMs, 'connectTimeoutMs')
   checkFunction(options.onToolsChanged, 'onToolsChanged')
+  if ((options.command === undefined) === (options.url === undefined)) throw invalidOption('give either command, for a program to start, or url, for a server that runs elsewhere')
   const respawn = readRespawn(options.respawn)
   const approved = readPins(options)
   return {
@@ -148,6 +148,32 @@ function checked(options: MCPClientOptions) {
     ...(respawn === undefined ? {} : { respawn }),
     ...approved,
   }
+}
+
+function ofCommand(options: MCPClientOptions) {
+  const misplaced = OF_URLS.find(key => options[key as keyof MCPClientOptions] !== undefined)
+  if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a url; a command takes env`)
+  const { command, args = [], env = {}, cwd } = options
+  if (typeof command !== 'string') throw invalidOption('command must be a string')
+  if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
+  if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
+  if (cwd !== undefined && typeof cwd !== 'string') throw invalidOption('cwd must be a string')
+  return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
+}
+
+function ofUrl(options: MCPClientOptions) {
+  const misplaced = OF_COMMANDS.find(key => options[key as keyof MCPClientOptions] !== undefined && !(key === 'args' && options.args?.length === 0))
+  if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a command; a url takes headers and auth`)
+  const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false } = options
+  if (typeof url !== 'string') throw invalidOption('url must be a string')
+  if (!['auto', 'http', 'sse'].includes(transport)) throw invalidOption("transport must be 'auto', 'http' or 'sse'")
+  checkRecord(headers, 'headers')
+  if (!Object.values(headers).every(value => typeof value === 'string')) throw invalidOption('headers must be an object of strings')
+  checkFunction(auth, 'auth')
+  checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
+  const tokens = auth === undefined ? undefined : new AuthTokens(auth)
+  const remote = { url, transport, headers: { ...headers }, allowInsecureHttp, ...(tokens === undefined ? {} : { auth: tokens.number }) }
+  return { command: '', args: [], env: {}, remote, tokens }
 }
 
 function readBounds(options: MCPBounds): Partial<Record<(typeof BOUNDS)[number], number>> {
@@ -171,37 +197,6 @@ function readRespawn(respawn: boolean | MCPRespawn = true) {
     checkMs(value, `respawn.${name}`)
   }
   return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
-}
-
-function ofCommand(options: MCPClientOptions) {
-  const misplaced = OF_URLS.find(key => options[key as keyof MCPClientOptions] !== undefined)
-  if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a url; a command takes env`)
-  const { command, args = [], env = {}, cwd } = options
-  if (typeof command !== 'string') throw invalidOption('command must be a string')
-  if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
-  if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
-  if (cwd !== undefined && typeof cwd !== 'string') throw invalidOption('cwd must be a string')
-  return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
-}
-
-function ofUrl(options: MCPClientOptions) {
-  const misplaced = OF_COMMANDS.find(key => options[key as keyof MCPClientOptions] !== undefined && !(key === 'args' && options.args?.length === 0))
-  if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a command; a url takes headers and auth`)
-  const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false, connectTimeoutMs, maxInFlight } = options
-  if (typeof url !== 'string') throw invalidOption('url must be a string')
-  if (!['auto', 'http', 'sse'].includes(transport)) throw invalidOption("transport must be 'auto', 'http' or 'sse'")
-  checkRecord(headers, 'headers')
-  if (!Object.values(headers).every(value => typeof value === 'string')) throw invalidOption('headers must be an object of strings')
-  checkFunction(auth, 'auth')
-  checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
-  const tokens = auth === undefined ? undefined : new AuthTokens(auth)
-  const remote = {
-    url, transport, headers: { ...headers }, allowInsecureHttp,
-    ...(tokens === undefined ? {} : { auth: tokens.number }),
-    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
-    ...(maxInFlight === undefined ? {} : { maxRequestsInFlight: maxInFlight }),
-  }
-  return { command: '', args: [], env: {}, remote, tokens }
 }
 
 function readPins({ expectedFingerprints, pins }: MCPClientOptions) {

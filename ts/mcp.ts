@@ -100,13 +100,13 @@ export class MCPClient implements AsyncDisposable {
 
   private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
+    if (given.tokens !== undefined) tokensOf.set(this, given.tokens)
     this.namespace = given.namespace
     this.requiresConfirmation = given.requiresConfirmation
     this.#limits = given.bounds
     this.#onToolsChanged = given.onToolsChanged
     this.#listener = listener
     listener.client = this
-    if (given.tokens !== undefined) tokensOf.set(this, given.tokens)
   }
 
   static {
@@ -143,7 +143,7 @@ export class MCPClient implements AsyncDisposable {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 
-  static async #open({ prompts, tokens, onToolsChanged, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
+  static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
     const listener = new Listener((client, payload) => { client.#hear(payload) })
     const number = addToolListener(listener)
     let token = -1
@@ -151,12 +151,12 @@ export class MCPClient implements AsyncDisposable {
       token = issued
       binding.connectMcp(issued, { ...given, listener: number }, prompts)
     })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, tokens, onToolsChanged }, listener)
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, onToolsChanged, tokens }, listener)
   }
 
   /**
-   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next one tries again; `connecting` while it is being started anew, and calls
-   * wait for that within their own time; `closed`.
+   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next
+   * one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
    */
   get state(): 'connecting' | 'ready' | 'degraded' | 'closed' { return this.#native.state as 'connecting' | 'ready' | 'degraded' | 'closed' }
 
@@ -178,7 +178,7 @@ export class MCPClient implements AsyncDisposable {
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id, another one after it was started anew; none for a url. */
+  /** The server's process id; another one after it was started anew, and none for a url. */
   get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */

@@ -32,7 +32,7 @@ pub enum ClientState {
     Connecting,
     /// Calls are served.
     Ready,
-    /// The server went away by itself. Calls fail, until it was started anew, or try to reach it again where it is behind an address.
+    /// The server went away by itself. Calls fail until it was started anew, or try to reach it again where it is behind an address.
     Degraded,
     /// It was closed. Calls fail.
     Closed,
@@ -61,6 +61,13 @@ struct Turn<'a> {
     link: Arc<Link>,
     patience: Option<Duration>,
     _permit: SemaphorePermit<'a>,
+}
+
+impl Turn<'_> {
+    /// Whether arguments travel as headers too.
+    fn mirrors(&self) -> bool {
+        self.link.connection().wire.remote().is_some_and(|remote| remote.mirrors())
+    }
 }
 
 impl McpClient {
@@ -116,23 +123,21 @@ impl McpClient {
         self.link().session.instructions.clone()
     }
 
-    /// The process id of the server, which is also the id of its group, if it was started here; of the last one while there is none.
+    /// The process id of the server, which is also the id of its group; of the last one while there is none. A server behind an address
+    /// has none.
     pub fn process_id(&self) -> Option<u32> {
         self.link().server.process_id
     }
 
     /// Whether calls are served.
     pub fn state(&self) -> ClientState {
-        let link = self.link();
-        let failure = link.connection().failure();
+        let failure = self.link().connection().failure();
         if self.life.closing.is_cancelled() || failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::Closed) {
             return ClientState::Closed;
         }
-        if failure.is_none() && link.connection().wire.remote().is_some_and(|remote| remote.is_troubled()) {
-            return ClientState::Degraded;
-        }
         match self.life.phase() {
             Phase::Starting => ClientState::Connecting,
+            Phase::Up if self.link().connection().wire.remote().is_some_and(|remote| remote.is_troubled()) => ClientState::Degraded,
             Phase::Up if failure.is_none() => ClientState::Ready,
             // It may have ended without a word; whoever looks after it is told soon.
             Phase::Over if failure.is_none() => ClientState::Ready,
@@ -203,32 +208,68 @@ impl McpClient {
             Ok(turn) => turn,
             Err(why) => return result::failure(why, &self.words()),
         };
-        let connection = turn.link.connection();
-        let promise = output.map(|schema| result::Promise { schema, tool: remote_name, collector: &connection.collector });
         let mut state: Option<Box<RawValue>> = None;
         let mut listed_again = false;
         for _ in 0..=MAX_ROUNDS {
-            match send(&turn, remote_name, &arguments, state.as_deref(), context).await {
+            match self.send(&turn, remote_name, &arguments, state.as_deref(), context).await {
                 // The server's tools want other headers than those that were listed; it has not run anything.
-                Err(NoResult::Error { code: HEADER_MISMATCH, .. })
-                    if !listed_again && connection.wire.remote().is_some_and(|remote| remote.mirrors()) =>
-                {
+                Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && turn.mirrors() => {
                     listed_again = true;
                     if let Err(error) = self.list_tools().await {
                         return self.refusal(&error);
                     }
                 }
-                Err(why) => return result::failure(why, &self.words()),
+                Err(why) => {
+                    self.note(&turn, &why);
+                    return result::failure(why, &self.words());
+                }
                 Ok(raw) => match result::to_be_continued(&raw) {
                     Some(next) => state = Some(next),
                     None => {
-                        let response = result::response(&raw, &self.words(), promise.as_ref());
-                        return self.options.bounds.apply(response, &self.options.prompts);
+                        let collector = &turn.link.connection().collector;
+                        let promise = output.map(|schema| result::Promise { schema, tool: remote_name, collector });
+                        return self.options.bounds.apply(result::response(&raw, &self.words(), promise.as_ref()), &self.options.prompts);
                     }
                 },
             }
         }
         ToolResponse::failed(ErrorCode::ExecutionFailed, self.words().about("tool.msg.mcp.unsupported"), true)
+    }
+
+    /// One request for a call. `state` is what the server wants back from an earlier one.
+    async fn send(
+        &self,
+        turn: &Turn<'_>,
+        remote_name: &str,
+        arguments: &str,
+        state: Option<&RawValue>,
+        context: &CallContext,
+    ) -> Result<Box<RawValue>, NoResult> {
+        let connection = turn.link.connection();
+        let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
+        let call = Request {
+            method: "tools/call",
+            name: Some(remote_name),
+            headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
+            members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
+            meta: connection.meta.get().map_or("", String::as_str),
+            patience: turn.patience,
+            cancelled: context.cancelled.clone(),
+            on_progress: context.on_progress.clone(),
+            progress: true,
+            ..Request::default()
+        };
+        request(connection, call).await
+    }
+
+    /// Over HTTP a failed exchange is no end of the connection, which somebody else would note.
+    fn note(&self, turn: &Turn<'_>, why: &NoResult) {
+        if let NoResult::Gone(failure) | NoResult::NotSent(failure) = why
+            && turn.link.connection().wire.remote().is_some()
+            && failure.code != ErrorCode::Closed
+        {
+            self.life.note(failure.clone().into());
+        }
     }
 
     /// Waits until fewer calls are under way than are allowed, and while the server is being started anew.
@@ -293,32 +334,8 @@ impl McpClient {
     }
 
     pub(super) fn words(&self) -> result::Words<'_> {
-        let restarting = self.options.respawn.is_some() && !matches!(self.life.phase(), Phase::Over);
+        let is_over = self.link().connection().failure().is_some();
+        let restarting = is_over && self.options.respawn.is_some() && !matches!(self.life.phase(), Phase::Over);
         result::Words { server: &self.options.namespace, prompts: &self.options.prompts, restarting }
     }
-}
-
-/// One request for a call. `state` is what the server wants back from an earlier one.
-async fn send(
-    turn: &Turn<'_>,
-    remote_name: &str,
-    arguments: &str,
-    state: Option<&RawValue>,
-    context: &CallContext,
-) -> Result<Box<RawValue>, NoResult> {
-    let connection = turn.link.connection();
-    let state = state.map(|state| format!(r#","requestState":{state}"#)).unwrap_or_default();
-    let call = Request {
-        method: "tools/call",
-        name: Some(remote_name),
-        headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
-        members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
-        meta: connection.meta.get().map_or("", String::as_str),
-        patience: turn.patience,
-        cancelled: context.cancelled.clone(),
-        on_progress: context.on_progress.clone(),
-        progress: true,
-        ..Request::default()
-    };
-    request(connection, call).await
 }

@@ -236,11 +236,16 @@ impl Connection {
         }
     }
 
+    /// The server's tools are others now, or may be.
+    pub(super) fn tell_of_change(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+        self.tools_changed.notify_one();
+    }
+
     fn accept_notification(&self, method: &str, params: Option<&RawValue>, text: &str) {
         // This one is never dropped: it costs nothing, and pins are checked again because of it.
         if method == "notifications/tools/list_changed" {
-            self.changes.fetch_add(1, Ordering::Release);
-            self.tools_changed.notify_one();
+            self.tell_of_change();
         }
         if !self.rate.admit() {
             return self.collector.dropped();

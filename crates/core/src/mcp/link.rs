@@ -6,7 +6,6 @@ use super::listen::listen;
 use super::options::{ConnectOptions, Protocol};
 use super::reader::Server;
 use super::remote::Transport;
-use super::revision::MODERN;
 use crate::error::{ErrorCode, ToolError};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +18,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts the server and opens a session, within the time limit of the options. When `closing` fires nothing is left of it.
+    /// Starts or reaches the server and opens a session, within the time limit of the options. When `closing` fires nothing is left of it.
     pub(super) async fn open(options: &ConnectOptions, protocol: Protocol, closing: &CancellationToken) -> Result<Self, ToolError> {
         let transport = options.remote.as_ref().map_or(Transport::Auto, |remote| remote.transport);
         let mut server = Server::new(options, transport).await?;
@@ -46,7 +45,6 @@ impl Link {
     pub(super) fn remember(&self, options: &mut ConnectOptions) {
         let (Some(found), Some(remote)) = (self.server.connection.wire.remote(), &mut options.remote) else { return };
         remote.transport = found.transport();
-        options.protocol = if self.session.version == MODERN { Protocol::Modern } else { Protocol::Legacy };
     }
 
     pub(super) fn connection(&self) -> &Connection {

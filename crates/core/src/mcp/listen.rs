@@ -32,6 +32,8 @@ pub(super) async fn listen(connection: Arc<Connection>) {
         match answer {
             // It ended the subscription, which it may: we ask again.
             Ok(_) | Err(NoResult::Blocked | NoResult::TimedOut(_) | NoResult::NoTurn(_)) => {}
+            // Over HTTP only this exchange broke off.
+            Err(NoResult::Gone(_) | NoResult::NotSent(_)) if connection.failure().is_none() => {}
             Err(NoResult::Error { .. } | NoResult::Gone(_) | NoResult::NotSent(_) | NoResult::Cancelled { .. }) => return,
         }
         attempts = if since.elapsed() >= LASTING { 0 } else { attempts + 1 };

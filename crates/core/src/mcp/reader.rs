@@ -39,12 +39,13 @@ impl Server {
 
     async fn reach(options: &ConnectOptions, remote: &RemoteOptions, transport: Transport) -> Result<Self, ToolError> {
         let named = |error: ToolError| ToolError { message: format!("MCP server `{}`: {}", options.namespace, error.message), ..error };
-        let wire = Remote::new(remote, transport, options.max_frame_bytes).await.map_err(named)?;
+        let remote_wire = Remote::new(remote, transport, options).await.map_err(named)?;
         let values = remote.headers.iter().flat_map(|(_, value)| std::iter::once(value.as_str()).chain(value.split(' ')));
         let redactor = Redactor::new(values);
-        let origin = wire.origin();
         let rate = Rate::new(options.bounds.max_notifications_per_second);
-        let connection = Arc::new(Connection::new(options.namespace.clone(), origin, Wire::Remote(wire), None, redactor, rate));
+        let (origin, wire) = (remote_wire.origin(), Wire::Remote(remote_wire.clone()));
+        let connection = Arc::new(Connection::new(options.namespace.clone(), origin, wire, None, redactor, rate));
+        remote_wire.start(connection.clone());
         Ok(Self { connection, process_id: None })
     }
 
@@ -64,8 +65,8 @@ impl Server {
         // Where it lies on this machine is nothing that a model should read.
         let program = Path::new(&options.command).file_name().unwrap_or_default().to_string_lossy().escape_debug().to_string();
         let rate = Rate::new(options.bounds.max_notifications_per_second);
-        let wire = Wire::Pipe(Outbox::default());
-        let connection = Arc::new(Connection::new(options.namespace.clone(), program, wire, Some(child.group()), redactor, rate));
+        let (wire, group) = (Wire::Pipe(Outbox::default()), Some(child.group()));
+        let connection = Arc::new(Connection::new(options.namespace.clone(), program, wire, group, redactor, rate));
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.take_stdin(), child.take_stdout(), child.take_stderr()) else {
             return Err(ToolError::new(ErrorCode::ConnectionFailed, "The pipes to the server are missing."));
         };

@@ -129,7 +129,8 @@ impl CliTool {
         self.prompts.text("tool.desc.shell", &[("allowed", &self.allowed(&self.prompts))])
     }
 
-    async fn execute(&self, command: &str, timeout: Duration) -> Result<ToolResponse, ToolResponse> {
+    /// The program gets `timeout`; `told` is the limit that somebody knows of.
+    async fn execute(&self, command: &str, timeout: Duration, told: Duration) -> Result<ToolResponse, ToolResponse> {
         let plan = self.plan(command)?;
         if plan.ask {
             self.ask(&plan).await?;
@@ -143,7 +144,7 @@ impl CliTool {
         }
         let limits = run::Limits { timeout, max_bytes: self.options.max_output_bytes };
         match run::run(options, limits).await {
-            Ok(ran) => Ok(self.report(&ran, timeout)),
+            Ok(ran) => Ok(self.report(&ran, told.min(self.options.timeout))),
             Err(error) => Err(self.not_started(&plan, &error)),
         }
     }
@@ -220,7 +221,7 @@ impl NativeTool for CliTool {
         async move {
             let limit = context.timeout.map_or(self.options.timeout, |limit| limit.saturating_sub(BEFORE_LIMIT).max(limit / 2));
             let result = match command(&arguments) {
-                Ok(command) => self.execute(&command, limit.min(self.options.timeout)).await,
+                Ok(command) => self.execute(&command, limit.min(self.options.timeout), context.timeout.unwrap_or(limit)).await,
                 Err(response) => Err(response),
             };
             result.unwrap_or_else(|response| response)

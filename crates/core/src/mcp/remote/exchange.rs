@@ -32,11 +32,6 @@ struct Refusal<'a> {
 impl Remote {
     /// Sends a message, and takes in what comes back for it.
     pub(in super::super) async fn exchange(&self, connection: &Connection, outgoing: Outgoing<'_>) -> Result<(), Undelivered> {
-        // What opens a session must not wait for those that wait for a session.
-        let _permit = match outgoing.id {
-            Some(_) if outgoing.method != INITIALIZE => self.limit.acquire().await.ok(),
-            _ => None,
-        };
         self.health.rest().await;
         let mut tried = Tried::default();
         loop {

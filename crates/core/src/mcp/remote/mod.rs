@@ -21,6 +21,7 @@ pub(super) use params::{Mirrored, mirrored};
 pub(super) use session::{INITIALIZE, INITIALIZED};
 
 use super::connection::Connection;
+use super::options::ConnectOptions;
 use super::outbox::Refused;
 use super::wire::Outgoing;
 use crate::error::{ErrorCode, ToolError};
@@ -38,6 +39,8 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+/// The longest time to reach a server, its name and TLS included.
+const CONNECT: Duration = Duration::from_secs(10);
 /// Redirects that are followed.
 const REDIRECTS: usize = 3;
 /// Answers and notifications of ours under way at the same time; more are dropped.
@@ -53,7 +56,6 @@ pub(super) struct Remote {
     url: Url,
     headers: Headers,
     auth: Option<Auth>,
-    limit: Semaphore,
     courtesies: Arc<Semaphore>,
     health: Health,
     mode: Mode,
@@ -83,23 +85,19 @@ impl std::fmt::Debug for Remote {
 /// Checks what does not need the network.
 pub(super) fn check(options: &RemoteOptions) -> Result<(), ToolError> {
     address::url(options)?;
-    address::headers(options)?;
-    let invalid = |what: &str| Err(ToolError::new(ErrorCode::InvalidOptions, what));
-    if options.connect_timeout.is_zero() {
-        return invalid("the time to connect is zero. Give a longer one.");
-    }
-    if options.max_in_flight == 0 {
-        return invalid("the number of requests in flight is zero. Allow at least one.");
-    }
-    Ok(())
+    address::headers(options).map(drop)
 }
 
 impl Remote {
     /// A way that is not used yet. `transport` is either of the two that are none to be found out.
-    pub(super) async fn new(options: &RemoteOptions, transport: Transport, body_bytes: usize) -> Result<Arc<Self>, ToolError> {
+    pub(super) async fn new(options: &RemoteOptions, transport: Transport, client: &ConnectOptions) -> Result<Arc<Self>, ToolError> {
         let url = address::url(options)?;
         let headers = address::headers(options)?;
-        let bounds = Bounds { connect_timeout: options.connect_timeout, redirects: Redirects::Repeating(REDIRECTS), body_bytes };
+        let bounds = Bounds {
+            connect_timeout: client.connect_timeout.map_or(CONNECT, |limit| limit.min(CONNECT)),
+            redirects: Redirects::Repeating(REDIRECTS),
+            body_bytes: client.max_frame_bytes,
+        };
         let client = Client::new(bounds, &*options.surroundings).await.map_err(|error| {
             let message = match error {
                 HttpError::Proxy => {
@@ -114,7 +112,6 @@ impl Remote {
             headers,
             auth: options.auth.clone().map(|source| Auth::new(source, url.to_string())),
             url,
-            limit: Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS)),
             courtesies: Arc::new(Semaphore::new(MAX_COURTESIES)),
             health: Health::default(),
             mode: match transport {
@@ -189,31 +186,33 @@ impl Remote {
         }
     }
 
-    /// Serves the connection from now on, and waits until messages can be sent.
-    pub(super) async fn begin(self: &Arc<Self>, connection: &Arc<Connection>) -> Result<(), ToolError> {
-        let reading = match &self.mode {
-            Mode::Streamable(_) => None,
-            Mode::Events(_) => Some(self.open_stream(connection).await?),
-        };
-        let (remote, shared) = (self.clone(), connection.clone());
+    /// Serves the connection from now on, until it is closed or has failed.
+    pub(super) fn start(self: Arc<Self>, connection: Arc<Connection>) {
         tokio::spawn(async move {
-            let _finish = Finish(shared.clone());
+            let _finish = Finish(connection.clone());
             tokio::select! {
-                () = shared.closing.cancelled() => {}
-                () = remote.serve(&shared, reading) => shared.closing.cancelled().await,
+                () = connection.closing.cancelled() => {}
+                _ = connection.failed() => {}
+                () = self.serve(&connection) => {}
             }
             // A server forgets a session that nobody ends, some day.
-            drop(timeout(FAREWELL, remote.end_session()).await);
+            drop(timeout(FAREWELL, self.end_session()).await);
         });
-        Ok(())
     }
 
-    /// Reads what belongs to no exchange, as long as the connection lasts.
-    async fn serve(&self, connection: &Connection, reading: Option<legacy::Reading>) {
-        match (&self.mode, reading) {
-            (Mode::Events(_), Some(reading)) => legacy::read(self, connection, reading).await,
-            (Mode::Streamable(streamable), _) => listen::listen(self, &streamable.session, connection).await,
-            (Mode::Events(_), None) => {}
+    /// Waits until messages can be sent.
+    pub(super) async fn begin(&self, connection: &Connection) -> Result<(), ToolError> {
+        match &self.mode {
+            Mode::Streamable(_) => Ok(()),
+            Mode::Events(endpoint) => endpoint.open(self, connection).await,
+        }
+    }
+
+    /// Reads what belongs to no exchange, as long as there is anything to read.
+    async fn serve(&self, connection: &Connection) {
+        match &self.mode {
+            Mode::Streamable(streamable) => listen::listen(self, &streamable.session, connection).await,
+            Mode::Events(endpoint) => endpoint.read(self, connection).await,
         }
     }
 

@@ -4,7 +4,6 @@ use super::auth::TokenSource;
 use crate::surroundings::{Process, Surroundings};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How messages travel over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -31,10 +30,6 @@ pub struct RemoteOptions {
     pub auth: Option<Arc<dyn TokenSource>>,
     /// Whether `http` may leave this machine. Default: no.
     pub allow_insecure_http: bool,
-    /// Time to reach the server, its name and TLS included. Default: 10 seconds.
-    pub connect_timeout: Duration,
-    /// Requests under way at the same time; others wait. Default: 64.
-    pub max_in_flight: usize,
     /// Where proxies and certificates are read from. Default: the process.
     pub surroundings: Arc<dyn Surroundings>,
 }
@@ -57,8 +52,6 @@ impl RemoteOptions {
             headers: Vec::new(),
             auth: None,
             allow_insecure_http: false,
-            connect_timeout: Duration::from_secs(10),
-            max_in_flight: 64,
             surroundings: Arc::new(Process),
         }
     }

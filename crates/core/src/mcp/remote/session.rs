@@ -161,6 +161,8 @@ impl Session {
         remote.exchange(connection, ready).await?;
         self.seen.lock().epoch += 1;
         *self.lost.lock() = false;
+        // What answers now may be another server, with other tools.
+        connection.tell_of_change();
         Ok(())
     }
 }

@@ -138,9 +138,11 @@ impl Allow {
     }
 }
 
-/// Whether an operand begins as one of these, where there are any.
+/// Whether an operand begins as one of these, where there are any. A path that climbs would leave the folder that it begins with.
 fn allows_operand(beginnings: &[String], operand: &str) -> bool {
-    beginnings.is_empty() || beginnings.iter().any(|beginning| operand.starts_with(beginning))
+    let climbs = operand.split('/').any(|name| name == "..");
+    let fits = |beginning: &String| operand.starts_with(beginning) && (!climbs || beginning.contains("://"));
+    beginnings.is_empty() || beginnings.iter().any(fits)
 }
 
 impl Generic {
