@@ -850,6 +850,7 @@ module.exports.errorCodes = nativeBinding.errorCodes
 module.exports.killChildren = nativeBinding.killChildren
 module.exports.notesTool = nativeBinding.notesTool
 module.exports.parametersToSchema = nativeBinding.parametersToSchema
+module.exports.readMcpConfig = nativeBinding.readMcpConfig
 module.exports.sanitizeToolName = nativeBinding.sanitizeToolName
 module.exports.searchTool = nativeBinding.searchTool
 module.exports.setDispatcher = nativeBinding.setDispatcher
