@@ -51,50 +51,42 @@ export interface ToolListener {
 const operations = new Map<number, Operation>()
 const questions = new Map<number, AbortController>()
 const hosts = new Map<number, WeakRef<Host>>()
-const policies = new Map<number, WeakRef<Policy>>()
-const tokenSources = new Map<number, WeakRef<TokenSource>>()
-const toolListeners = new Map<number, WeakRef<ToolListener>>()
 let nextToken = 0
-let nextPolicy = 0
-let nextTokenSource = 0
-let nextToolListener = 0
+
+/** What the core knows by number. It is held weakly: whoever wants to be reached has to hold it. */
+class Numbered<T extends object> {
+  readonly #known = new Map<number, WeakRef<T>>()
+  readonly #collected = new FinalizationRegistry<number>(number => { this.#known.delete(number) })
+  #next = 0
+
+  add(one: T): number {
+    const number = this.#next
+    this.#next += 1
+    this.#known.set(number, new WeakRef(one))
+    this.#collected.register(one, number)
+    return number
+  }
+
+  get(number: number): T | undefined { return this.#known.get(number)?.deref() }
+}
+
+const policies = new Numbered<Policy>()
+const tokenSources = new Numbered<TokenSource>()
+const toolListeners = new Numbered<ToolListener>()
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {
   hosts.set(gate, new WeakRef(host))
 }
 
-/** Registers an app's policy and gives its number. It is held weakly: whoever asks has to hold it. */
-export function addPolicy(policy: Policy): number {
-  const number = nextPolicy
-  nextPolicy += 1
-  policies.set(number, new WeakRef(policy))
-  abandoned.register(policy, number)
-  return number
-}
+/** Registers an app's policy and gives its number, held weakly. */
+export function addPolicy(policy: Policy): number { return policies.add(policy) }
 
-/** Registers a listener and gives its number. It is held weakly: whoever wants to hear has to hold it. */
-export function addToolListener(listener: ToolListener): number {
-  const number = nextToolListener
-  nextToolListener += 1
-  toolListeners.set(number, new WeakRef(listener))
-  deaf.register(listener, number)
-  return number
-}
+/** Registers a listener and gives its number, held weakly. */
+export function addToolListener(listener: ToolListener): number { return toolListeners.add(listener) }
 
-const abandoned = new FinalizationRegistry<number>(number => { policies.delete(number) })
-const deaf = new FinalizationRegistry<number>(number => { toolListeners.delete(number) })
-
-/** Registers who gives tokens, and gives the number. It is held weakly: whoever needs tokens has to hold it. */
-export function addTokenSource(source: TokenSource): number {
-  const number = nextTokenSource
-  nextTokenSource += 1
-  tokenSources.set(number, new WeakRef(source))
-  forgotten.register(source, number)
-  return number
-}
-
-const forgotten = new FinalizationRegistry<number>(number => { tokenSources.delete(number) })
+/** Registers who gives tokens and gives the number, held weakly. */
+export function addTokenSource(source: TokenSource): number { return tokenSources.add(source) }
 
 /** Starts a native operation and waits for its result, a text. */
 export function operation(start: (token: number) => void, progress?: (payload: string) => void): Promise<string> {
@@ -131,7 +123,7 @@ function receive(message: number, token: number, payload: string): void {
       questions.get(token)?.abort(new DOMException('the call was cancelled', 'AbortError'))
       return
     case TOOLS_CHANGED:
-      toolListeners.get(token)?.deref()?.changed(payload)
+      toolListeners.get(token)?.changed(payload)
       return
     case POLICY:
       binding.answer(token, judge(payload))
@@ -168,14 +160,14 @@ async function reply(message: number, token: number, payload: string): Promise<v
 
 async function giveToken(question: number, payload: string): Promise<void> {
   const { auth, url, reason } = JSON.parse(payload)
-  const answer = await tokenSources.get(auth)?.deref()?.token(url, reason)
+  const answer = await tokenSources.get(auth)?.token(url, reason)
   binding.answer(question, JSON.stringify(answer ?? {}))
 }
 
 function judge(payload: string): string {
   try {
     const { policy, program, words } = JSON.parse(payload)
-    return JSON.stringify(policies.get(policy)?.deref()?.judge(program, words) ?? [])
+    return JSON.stringify(policies.get(policy)?.judge(program, words) ?? [])
   } catch {
     // A policy that fails has not said yes.
     return '[]'

@@ -14,6 +14,7 @@
 #![expect(clippy::disallowed_types, reason = "this is the door")]
 
 mod collect;
+mod confinement;
 mod find;
 #[cfg_attr(not(target_os = "linux"), path = "process/sandbox_other.rs")]
 mod sandbox;
@@ -33,10 +34,9 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout};
 
-use starter::Starter;
-
+pub use confinement::{Confinement, Sandbox};
 pub use find::{find_program, is_folder, real_name};
-pub use sandbox::{Confinement, Sandbox, is_available as sandbox_is_available};
+pub use sandbox::is_available as sandbox_is_available;
 pub use table::{kill_all, kill_everything};
 
 /// How often an exit is looked for where the system does not tell reliably.
@@ -104,7 +104,7 @@ pub struct ChildProcess {
     status: Option<ExitStatus>,
     confinement: Confinement,
     /// After the child's end it may go.
-    _starter: Option<Starter>,
+    _starter: Option<starter::Starter>,
 }
 
 impl ChildProcess {

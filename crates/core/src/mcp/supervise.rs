@@ -19,7 +19,7 @@ const LAST_WORDS: Duration = Duration::from_millis(400);
 const LAST_ERRORS: Duration = Duration::from_millis(100);
 
 /// Nobody waits for ever, also when the runtime ends and drops the task that would have told.
-struct Finish(Arc<Connection>);
+pub(super) struct Finish(pub(super) Arc<Connection>);
 
 impl Drop for Finish {
     fn drop(&mut self) {

@@ -5,34 +5,11 @@
 //! confined.
 
 use super::starter::Starter;
-use super::{Child, Command, io};
+use super::{Child, Command, Confinement, Sandbox, io};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
     RulesetStatus, Scope,
 };
-
-/// What a child may do to the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sandbox {
-    /// The only folders beneath which files may be changed.
-    pub writable: Vec<String>,
-    /// Whether TCP may be used.
-    pub network: bool,
-    /// Whether nothing is started where the kernel cannot confine it.
-    pub required: bool,
-}
-
-/// How far the kernel keeps a child within its sandbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confinement {
-    /// Not at all.
-    #[default]
-    None,
-    /// In part: the kernel knows only some of the limits.
-    Partial,
-    /// As asked.
-    Full,
-}
 
 /// What may be written to wherever it is: it keeps nothing.
 const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];

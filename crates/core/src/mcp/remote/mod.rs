@@ -23,6 +23,7 @@ pub(super) use session::{INITIALIZE, INITIALIZED};
 use super::connection::Connection;
 use super::options::ConnectOptions;
 use super::outbox::Refused;
+use super::supervise::Finish;
 use super::wire::Outgoing;
 use crate::error::{ErrorCode, ToolError};
 use crate::http::{Bounds, Client, Headers, HttpError, Redirects, Request, Url};
@@ -304,16 +305,5 @@ impl Remote {
             Some(token) => request.headers(&token.header),
             None => request,
         }
-    }
-}
-
-/// Nobody waits for ever, also when the runtime ends and drops the task that would have told.
-struct Finish(Arc<Connection>);
-
-impl Drop for Finish {
-    fn drop(&mut self) {
-        let message = format!("The connection to MCP server `{}` ended with the runtime that served it. Connect again.", self.0.namespace);
-        self.0.fail(ErrorCode::ConnectionFailed, message);
-        self.0.finished.cancel();
     }
 }
