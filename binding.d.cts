@@ -9,14 +9,6 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
-/** Stops what it was given to. */
-export declare class CancelSource {
-  /** Not cancelled yet. */
-  constructor()
-  /** Cancels, once and for all. */
-  cancel(): void
-}
-
 /** A connection to one server. */
 export declare class NativeMcpClient {
   /** `connecting` while it is started anew, `ready`, `degraded` when the server went away, `closed`. */
@@ -31,6 +23,8 @@ export declare class NativeMcpClient {
   get protocolVersion(): string
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
   listTools(token: number): void
+  /** Calls a tool by the server's own name for it, outside any registry; gives the response as JSON. */
+  call(token: number, remoteName: string, arguments: string, timeoutMs: number | undefined | null, listens: boolean): void
   /** A tool of this server; description and schema come back cleaned. */
   tool(tool: McpToolDefinition): NativeTool
   /** Ends the server. */
@@ -79,7 +73,7 @@ export declare class NativeRegistry {
   timeoutMs(tool: number): number | null
   /** Replaces the permissions. */
   setPermissions(permissions?: NativePermissions | undefined | null): void
-  /** No call begins any more. */
+  /** No call begins any more, and those that run outside JavaScript are cancelled. */
   close(): void
   /** Throws once the gate is closed. */
   checkOpen(): void
@@ -106,9 +100,9 @@ export declare class NativeRegistry {
   /** Runs a native tool to its end without waiting; nothing where it has to wait. */
   runNow(ticket: number): string | null
   /** Runs a native tool; the finished call goes to the promise under `token`. */
-  run(token: number, ticket: number, callId: string, timeoutMs: number | undefined | null, cancel: CancelSource): void
-  /** Runs a whole call from the I/O thread, as a call that does not come from JavaScript would. */
-  execute(token: number, name: string, arguments: string, callId: string, cancel: CancelSource): void
+  run(token: number, ticket: number, callId: string, timeoutMs: number | undefined | null, listens: boolean): void
+  /** Runs a whole call from another thread, as a call that does not come from JavaScript would. */
+  execute(token: number, name: string, arguments: string, callId: string): void
   /** The events since the last time, as JSON. */
   takeEvents(): string
   /** One line a tool. */
@@ -134,7 +128,7 @@ export declare class NativeTool {
   /** Runs the body outside any registry, where it does not wait: no permission, no confirmation, no bound. */
   runNow(arguments: string): string | null
   /** The same, for a body that waits. */
-  run(token: number, arguments: string, callId: string, timeoutMs: number | undefined | null, cancel: CancelSource): void
+  run(token: number, arguments: string, callId: string, timeoutMs: number | undefined | null, listens: boolean): void
 }
 
 /** JavaScript's answer to a question. Answers to questions that nobody waits for have no effect. */
@@ -143,8 +137,14 @@ export declare function answer(token: number, payload: string): void
 /** Groups one turn's calls: each inner list holds the end of a batch that follows the one before. */
 export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 
+/** Lets the operations begin that JavaScript asked for in this turn. */
+export declare function beginOperations(): void
+
 /** The calculator. */
 export declare function calculatorTool(prompts: NativePrompts): NativeTool
+
+/** Ends an operation early, if it can be and still runs. */
+export declare function cancelOperation(token: number): void
 
 /** What TypeScript has checked, with every default filled in. */
 export interface CliSettings {
@@ -347,8 +347,11 @@ export declare function sanitizeToolName(name: string): string
 /** Web search. */
 export declare function searchTool(options: NativeSearchOptions, prompts: NativePrompts): NativeTool
 
-/** Connects this environment. Called once, when the module is loaded. */
-export declare function setDispatcher(callback: (message: number, token: number, payload: string) => void): void
+/**
+ * Connects this environment. Called once, when the module is loaded. `heads` holds what each message is about, its token and the length
+ * of its text; `texts` are the texts in a row.
+ */
+export declare function setDispatcher(callback: (heads: Array<number>, texts: string) => void): void
 
 /** Splits a command line as a shell would, without running one. */
 export declare function splitCommandLine(command: string): Array<string>

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { CalculatorTool, MCPClient, ToolPermissions, ToolRegistry, type ConfirmRequest, type ToolEvent, tool } from 'toolbolt'
-import { binding } from '../dist/binding.js'
 import { operation } from '../dist/dispatch.js'
 
 // Not part of the types: nothing outside the package may use it.
 const { insideOf } = (await import('../dist/registry.js')) as any
 
-async function fromRust(registry: ToolRegistry, name: string, args: string, cancel = new binding.CancelSource()): Promise<any> {
-  return JSON.parse(await operation(token => { insideOf(registry).native.execute(token, name, args, `rust-${name}`, cancel) }))
+async function fromRust(registry: ToolRegistry, name: string, args: string, signal?: AbortSignal): Promise<any> {
+  return JSON.parse(await operation(token => { insideOf(registry).native.execute(token, name, args, `rust-${name}`) }, undefined, signal))
 }
 
 const asks = { type: 'object', properties: { path: { type: 'string' } } } as const
@@ -73,9 +72,7 @@ test('cancelling ends a call that JavaScript does not finish', { timeout: 30_000
   let aborted = false
   const registry = new ToolRegistry()
   registry.register(tool({ name: 'hangs', description: 'H', inputSchema: asks, run: (_args, { signal }) => new Promise<string>(() => { signal.addEventListener('abort', () => { aborted = true }) }) }))
-  const cancel = new binding.CancelSource()
-  const call = fromRust(registry, 'hangs', '{}', cancel)
-  setTimeout(() => { cancel.cancel() }, 50)
+  const call = fromRust(registry, 'hangs', '{}', AbortSignal.timeout(50))
   const response = await call
   assert.deepEqual([response.code, response.executed, aborted], ['CANCELLED', true, true])
 })

@@ -1,13 +1,17 @@
 //! The one way from other threads into JavaScript: a weak threadsafe function per environment.
 //!
 //! Messages arrive in the order they were sent, so that progress comes before its result. While an operation is under way
-//! the function keeps the event loop alive; without one the process may end.
+//! the function keeps the event loop alive; without one the process may end. Both ways cross in batches: what JavaScript starts
+//! within one turn wakes a thread once, and so does what comes back while JavaScript is busy.
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
+use crate::delivery::{Batch, Delivery, HEAD};
 use crate::environment;
 use crate::error;
+use crate::threads::Lane;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use napi::bindgen_prelude::{FnArgs, Function, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};
@@ -55,12 +59,17 @@ pub(crate) enum Message {
     RootCertificates = 8,
 }
 
-type Arguments = FnArgs<(u32, u32, String)>;
-type Callback = ThreadsafeFunction<Arguments, (), Arguments, Status, false, true>;
+type Arguments = FnArgs<(Vec<u32>, String)>;
+type Callback = ThreadsafeFunction<(), (), Arguments, Status, false, true>;
 
 pub(crate) struct Dispatcher {
     owner: u64,
     callback: Callback,
+    delivery: Arc<Delivery>,
+    /// Operations that start at the end of JavaScript's turn.
+    starting: Mutex<Vec<(Lane, BoxFuture<'static, ()>)>>,
+    /// What ends an operation, for those that can be cancelled, until JavaScript has heard of their end.
+    cancels: Arc<Mutex<HashMap<u32, CancellationToken>>>,
     answers: Mutex<HashMap<u32, oneshot::Sender<String>>>,
     /// Clients that are connected and not yet taken by JavaScript.
     clients: Mutex<HashMap<u32, Arc<McpClient>>>,
@@ -80,8 +89,10 @@ impl Dispatcher {
     }
 
     pub(crate) fn send(&self, message: Message, token: u32, payload: String) {
-        // The queue is unbounded, so the only failure is an environment that is ending: nobody is left to hear.
-        self.callback.call((message as u32, token, payload).into(), ThreadsafeFunctionCallMode::NonBlocking);
+        if self.delivery.push(message as u32, token, payload) {
+            // The queue is unbounded, so the only failure is an environment that is ending: nobody is left to hear.
+            self.callback.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        }
     }
 
     /// Asks JavaScript and waits. An environment that ends answers nobody: the question fails. When the token fires, or nobody
@@ -138,30 +149,59 @@ impl Drop for Question<'_> {
     }
 }
 
-/// Connects this environment. Called once, when the module is loaded.
-#[napi(catch_unwind, ts_args_type = "callback: (message: number, token: number, payload: string) => void")]
+/// Connects this environment. Called once, when the module is loaded. `heads` holds what each message is about, its token and the length
+/// of its text; `texts` are the texts in a row.
+#[napi(catch_unwind, ts_args_type = "callback: (heads: Array<number>, texts: string) => void")]
 pub fn set_dispatcher(env: Env, callback: Function<'_, Arguments, ()>) -> Result<()> {
-    let operations = Arc::new(AtomicUsize::new(0));
     environment::open(&env, |owner| {
-        let counter = Arc::clone(&operations);
-        let callback = callback.build_threadsafe_function::<Arguments>().weak::<true>().build_callback(move |context| {
-            let arguments: &Arguments = &context.value;
-            let settles = arguments.data.0 == Message::Resolved as u32 || arguments.data.0 == Message::Rejected as u32;
-            if settles && counter.fetch_sub(1, Ordering::AcqRel) == 1 {
-                keep_alive(&context.env, false);
-            }
-            Ok(context.value)
+        let (delivery, operations, cancels) = (Arc::<Delivery>::default(), Arc::<AtomicUsize>::default(), Arc::<Mutex<_>>::default());
+        let end = Ends { delivery: Arc::clone(&delivery), operations: Arc::clone(&operations), cancels: Arc::clone(&cancels) };
+        let callback = callback.build_threadsafe_function::<()>().weak::<true>().build_callback(move |context| {
+            let Batch { heads, texts } = end.next(&context.env);
+            Ok((heads, texts).into())
         })?;
         Ok(Arc::new(Dispatcher {
             owner,
             callback,
+            delivery,
+            starting: Mutex::default(),
+            cancels,
             answers: Mutex::default(),
             clients: Mutex::default(),
             next_question: AtomicU32::new(0),
-            operations: Arc::clone(&operations),
+            operations,
             thread: std::thread::current().id(),
         }))
     })
+}
+
+/// What is kept of operations until JavaScript hears of their end.
+struct Ends {
+    delivery: Arc<Delivery>,
+    operations: Arc<AtomicUsize>,
+    cancels: Arc<Mutex<HashMap<u32, CancellationToken>>>,
+}
+
+impl Ends {
+    /// The next messages for JavaScript, whose thread this runs on.
+    fn next(&self, env: &Env) -> Batch {
+        let batch = self.delivery.take();
+        let mut settled = 0;
+        let mut cancels = self.cancels.lock();
+        for head in batch.heads.chunks_exact(HEAD) {
+            if let [message, token, _] = head
+                && (*message == Message::Resolved as u32 || *message == Message::Rejected as u32)
+            {
+                settled += 1;
+                cancels.remove(token);
+            }
+        }
+        drop(cancels);
+        if settled > 0 && self.operations.fetch_sub(settled, Ordering::AcqRel) == settled {
+            keep_alive(env, false);
+        }
+        batch
+    }
 }
 
 /// JavaScript's answer to a question. Answers to questions that nobody waits for have no effect.
@@ -178,27 +218,63 @@ pub fn kill_children() {
     environment::kill_children();
 }
 
-/// Starts an operation on the I/O thread. JavaScript holds a promise under `token`; the outcome is sent there.
-pub(crate) fn start<F>(env: &Env, token: u32, work: impl FnOnce(Arc<Dispatcher>) -> F) -> Result<()>
+/// Takes on an operation; JavaScript lets it begin with [`begin_operations`]. It holds a promise under `token`; the outcome is sent there.
+/// `cancelled` is what ends it early, where something does: `cancel_operation` fires it.
+pub(crate) fn start<F>(
+    env: &Env,
+    token: u32,
+    lane: Lane,
+    cancelled: Option<CancellationToken>,
+    work: impl FnOnce(Arc<Dispatcher>) -> F,
+) -> Result<()>
 where
     F: Future<Output = std::result::Result<String, ToolError>> + Send + 'static,
 {
     let dispatcher = environment::dispatcher().ok_or_else(|| error::misuse("the environment has no dispatcher"))?;
+    lane.runtime()?;
     if dispatcher.operations.fetch_add(1, Ordering::AcqRel) == 0 {
         keep_alive(env, true);
     }
+    if let Some(cancelled) = cancelled {
+        dispatcher.cancels.lock().insert(token, cancelled);
+    }
     let work = AssertUnwindSafe(work(Arc::clone(&dispatcher))).catch_unwind();
-    napi::bindgen_prelude::spawn(async move {
+    let teller = Arc::clone(&dispatcher);
+    let operation = async move {
         match work.await {
-            Ok(Ok(result)) => dispatcher.send(Message::Resolved, token, result),
-            Ok(Err(failure)) => dispatcher.send(Message::Rejected, token, error::to_json(&failure)),
+            Ok(Ok(result)) => teller.send(Message::Resolved, token, result),
+            Ok(Err(failure)) => teller.send(Message::Rejected, token, error::to_json(&failure)),
             Err(_) => {
                 let failure = ToolError::new(ErrorCode::ExecutionFailed, "an internal error stopped the operation; please report it");
-                dispatcher.send(Message::Rejected, token, error::to_json(&failure));
+                teller.send(Message::Rejected, token, error::to_json(&failure));
             }
         }
-    });
+    };
+    dispatcher.starting.lock().push((lane, operation.boxed()));
     Ok(())
+}
+
+/// Lets the operations begin that JavaScript asked for in this turn.
+#[napi(catch_unwind)]
+pub fn begin_operations() {
+    let Some(dispatcher) = environment::dispatcher() else { return };
+    let starting = std::mem::take(&mut *dispatcher.starting.lock());
+    let (local, network): (Vec<_>, Vec<_>) = starting.into_iter().partition(|(lane, _)| *lane == Lane::Local);
+    for (lane, operations) in [(Lane::Local, local), (Lane::Network, network)] {
+        // From another thread each would wake the one that it is for.
+        if !operations.is_empty() {
+            lane.spawn(async move { operations.into_iter().for_each(|(_, operation)| drop(tokio::spawn(operation))) });
+        }
+    }
+}
+
+/// Ends an operation early, if it can be and still runs.
+#[napi(catch_unwind)]
+pub fn cancel_operation(token: u32) {
+    let cancelled = environment::dispatcher().and_then(|dispatcher| dispatcher.cancels.lock().get(&token).cloned());
+    if let Some(cancelled) = cancelled {
+        cancelled.cancel();
+    }
 }
 
 /// Whether the event loop waits for the threadsafe function. Must run on the JavaScript thread, as both callers do.

@@ -1,6 +1,7 @@
 //! Node.js binding of `toolbolt-core`: conversion only. Policy and I/O live in the core.
 
 mod builtin;
+mod delivery;
 mod dispatch;
 mod environment;
 mod error;
@@ -10,22 +11,18 @@ mod policy;
 mod raw;
 mod registry;
 mod surroundings;
+mod threads;
 mod tokens;
 mod tools;
 mod values;
 
 use napi_derive::napi;
 
-/// Prepares what all environments of the process share: the I/O threads, and silence for panics, which reach callers as errors.
+/// Silence for panics, which reach callers as errors.
 #[napi_derive::module_init]
 fn init() {
     // A panic is caught at the border and answered as an error; printing it too would only clutter the host's terminal.
     std::panic::set_hook(Box::new(|_| {}));
-    // Two, so that one that is kept busy by what a server sends without end does not stop the clocks and connections of all others.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("toolbolt-io").enable_all().build();
-    if let Ok(runtime) = runtime {
-        napi::bindgen_prelude::create_custom_tokio_runtime(runtime);
-    }
 }
 
 /// Every error code, for the TypeScript side to compare its list with.

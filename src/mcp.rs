@@ -7,8 +7,9 @@ use crate::environment;
 use crate::error::{misuse, to_js, to_json};
 use crate::policy::NativePrompts;
 use crate::surroundings::JsSurroundings;
+use crate::threads::Lane;
 use crate::tokens::JsTokens;
-use crate::tools::NativeTool;
+use crate::tools::{NativeTool, alone_json, context};
 use crate::values::duration;
 use napi::Env;
 use napi::bindgen_prelude::Result;
@@ -17,6 +18,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{
@@ -184,7 +186,7 @@ pub fn split_command_line(command: String) -> Result<Vec<String>> {
 /// Reads a configuration file as JSON without comments.
 #[napi(catch_unwind)]
 pub fn read_mcp_config(env: Env, token: u32, path: String) -> Result<()> {
-    dispatch::start(&env, token, move |_dispatcher| async move {
+    dispatch::start(&env, token, Lane::Local, None, move |_dispatcher| async move {
         let reading = tokio::task::spawn_blocking(move || read_config_file(&path)).await;
         let config = reading.map_err(|error| ToolError::new(ErrorCode::InvalidOptions, error.to_string()))??;
         Ok(config.to_string())
@@ -215,7 +217,8 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
     // Before anything waits: a relative path counts from the working folder of now.
     let given = options.expected_fingerprints.map(Pins::given);
     let pins = given.or_else(|| options.pins.map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose().map_err(to_js)?;
-    dispatch::start(&env, token, move |dispatcher| async move {
+    let lane = Lane::of(options.remote.is_some());
+    dispatch::start(&env, token, lane, None, move |dispatcher| async move {
         let mut connect = ConnectOptions::new(options.namespace, options.command);
         connect.args = options.args;
         connect.env = options.env.into_iter().collect();
@@ -319,13 +322,27 @@ impl NativeMcpClient {
     #[napi(catch_unwind)]
     pub fn list_tools(&self, env: Env, token: u32) -> Result<()> {
         let client = Arc::clone(&self.inner);
-        dispatch::start(&env, token, move |_dispatcher| async move {
+        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
             let listing = client.list_tools().await?;
             let tools: Vec<_> = listing.tools.iter().map(|tool| tool_json(tool)).collect();
             let skipped: Vec<_> =
                 listing.skipped.iter().map(|skipped| json!({ "remoteName": skipped.remote_name, "reason": skipped.reason })).collect();
             Ok(json!({ "tools": tools, "skipped": skipped, "warnings": listing.warnings }).to_string())
         })
+    }
+
+    /// Calls a tool by the server's own name for it, outside any registry; gives the response as JSON.
+    #[napi(catch_unwind)]
+    pub fn call(&self, env: Env, token: u32, remote_name: String, arguments: String, timeout_ms: Option<f64>, listens: bool) -> Result<()> {
+        let (client, cancelled) = (Arc::clone(&self.inner), CancellationToken::new());
+        dispatch::start(&env, token, self.lane(), Some(cancelled.clone()), move |dispatcher| async move {
+            let context = context(&dispatcher, token, "", duration(timeout_ms), cancelled, listens);
+            alone_json(client.call_approved(&remote_name, &arguments, &context).await)
+        })
+    }
+
+    fn lane(&self) -> Lane {
+        Lane::of(self.inner.options().remote.is_some())
     }
 
     /// A tool of this server; description and schema come back cleaned.
@@ -357,7 +374,7 @@ impl NativeMcpClient {
     #[napi(catch_unwind)]
     pub fn close(&self, env: Env, token: u32) -> Result<()> {
         let client = Arc::clone(&self.inner);
-        dispatch::start(&env, token, move |_dispatcher| async move {
+        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
             client.close().await;
             Ok(String::new())
         })

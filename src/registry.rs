@@ -5,13 +5,15 @@ use crate::environment;
 use crate::error::{misuse, to_js};
 use crate::host::{JsHost, read_answer};
 use crate::policy::{NativePermissions, NativePrompts};
-use crate::tools::{CancelSource, NativeTool, context};
+use crate::threads::Lane;
+use crate::tools::{NativeTool, context};
 use crate::values::{duration, ended, finished_json, parse, to_text};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::event::{Event, Recorder};
 use toolbolt_core::execute::{self, Host, Request};
@@ -90,6 +92,8 @@ pub struct NativeRegistry {
     gate: Arc<Gate>,
     index: u32,
     queue: Option<Arc<Queue>>,
+    /// Ends every call that runs outside JavaScript.
+    closing: CancellationToken,
 }
 
 impl Drop for NativeRegistry {
@@ -112,7 +116,7 @@ impl NativeRegistry {
         if let Some(queue) = &queue {
             *queue.gate.lock() = Some(index);
         }
-        Self { gate, index, queue }
+        Self { gate, index, queue, closing: CancellationToken::new() }
     }
 
     /// The number of this gate for the raw functions.
@@ -171,10 +175,11 @@ impl NativeRegistry {
         self.gate.set_permissions(permissions.map(|permissions| Arc::clone(&permissions.inner)));
     }
 
-    /// No call begins any more.
+    /// No call begins any more, and those that run outside JavaScript are cancelled.
     #[napi(catch_unwind)]
     pub fn close(&self) {
         self.gate.close();
+        self.closing.cancel();
     }
 
     /// Throws once the gate is closed.
@@ -256,22 +261,23 @@ impl NativeRegistry {
 
     /// Runs a native tool; the finished call goes to the promise under `token`.
     #[napi(catch_unwind)]
-    pub fn run(&self, env: Env, token: u32, ticket: f64, call_id: String, timeout_ms: Option<f64>, cancel: &CancelSource) -> Result<()> {
-        let (gate, ticket, cancelled) = (Arc::clone(&self.gate), self.ticket(ticket), cancel.inner.clone());
-        dispatch::start(&env, token, move |dispatcher| async move {
-            let context = context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled);
+    pub fn run(&self, env: Env, token: u32, ticket: f64, call_id: String, timeout_ms: Option<f64>, listens: bool) -> Result<()> {
+        let (gate, ticket, cancelled) = (Arc::clone(&self.gate), self.ticket(ticket), self.closing.child_token());
+        let lane = Lane::of(execute::uses_network(&gate, ticket));
+        dispatch::start(&env, token, lane, Some(cancelled.clone()), move |dispatcher| async move {
+            let context = context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled, listens);
             let finished = execute::run(&gate, ticket, context).await?;
             finished_json(&finished).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
         })
     }
 
-    /// Runs a whole call from the I/O thread, as a call that does not come from JavaScript would.
+    /// Runs a whole call from another thread, as a call that does not come from JavaScript would.
     #[napi(catch_unwind)]
-    pub fn execute(&self, env: Env, token: u32, name: String, arguments: String, call_id: String, cancel: &CancelSource) -> Result<()> {
-        let (gate, index, cancelled) = (Arc::clone(&self.gate), self.index, cancel.inner.clone());
-        dispatch::start(&env, token, move |dispatcher| async move {
+    pub fn execute(&self, env: Env, token: u32, name: String, arguments: String, call_id: String) -> Result<()> {
+        let (gate, index, cancelled) = (Arc::clone(&self.gate), self.index, self.closing.child_token());
+        dispatch::start(&env, token, Lane::Local, Some(cancelled.clone()), move |dispatcher| async move {
             let host: Arc<dyn Host> = Arc::new(JsHost { dispatcher: Arc::clone(&dispatcher), gate: index });
-            let request = Request { name, arguments, context: context(&dispatcher, token, &call_id, None, cancelled) };
+            let request = Request { name, arguments, context: context(&dispatcher, token, &call_id, None, cancelled, true) };
             execute::execute(&gate, &host, request).await
         })
     }

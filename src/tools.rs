@@ -1,6 +1,7 @@
 //! Tools whose body is written in Rust.
 
 use crate::dispatch::{self, Dispatcher};
+use crate::threads::Lane;
 use crate::values::{duration, finished_json};
 use napi::Env;
 use napi::bindgen_prelude::Result;
@@ -66,46 +67,18 @@ impl NativeTool {
 
     /// The same, for a body that waits.
     #[napi(catch_unwind)]
-    pub fn run(
-        &self,
-        env: Env,
-        token: u32,
-        arguments: String,
-        call_id: String,
-        timeout_ms: Option<f64>,
-        cancel: &CancelSource,
-    ) -> Result<()> {
-        let body = Arc::clone(&self.body);
-        let cancelled = cancel.inner.clone();
-        dispatch::start(&env, token, move |dispatcher| async move {
+    pub fn run(&self, env: Env, token: u32, arguments: String, call_id: String, timeout_ms: Option<f64>, listens: bool) -> Result<()> {
+        let (body, cancelled) = (Arc::clone(&self.body), CancellationToken::new());
+        let lane = Lane::of(body.uses_network());
+        dispatch::start(&env, token, lane, Some(cancelled.clone()), move |dispatcher| async move {
             let response = match read(&arguments) {
-                Some(arguments) => body.run(arguments, context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled)).await,
+                Some(arguments) => {
+                    body.run(arguments, context(&dispatcher, token, &call_id, duration(timeout_ms), cancelled, listens)).await
+                }
                 None => unreadable(),
             };
-            finished_json(&alone(response)).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
+            alone_json(response)
         })
-    }
-}
-
-/// Stops what it was given to.
-#[napi]
-#[derive(Default)]
-pub struct CancelSource {
-    pub(crate) inner: CancellationToken,
-}
-
-#[napi]
-impl CancelSource {
-    /// Not cancelled yet.
-    #[napi(constructor)]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Cancels, once and for all.
-    #[napi(catch_unwind)]
-    pub fn cancel(&self) {
-        self.inner.cancel();
     }
 }
 
@@ -115,13 +88,20 @@ pub(crate) fn context(
     call_id: &str,
     timeout: Option<Duration>,
     cancelled: CancellationToken,
+    listens: bool,
 ) -> CallContext {
-    CallContext { call_id: Arc::from(call_id), cancelled, timeout, on_progress: Some(dispatcher.progress(token)) }
+    let on_progress = listens.then(|| dispatcher.progress(token));
+    CallContext { call_id: Arc::from(call_id), cancelled, timeout, on_progress }
 }
 
 fn read(text: &str) -> Option<Arguments> {
     let value = arguments::parse(text).ok()?;
     Some(Arguments { text: Arc::from(text), value })
+}
+
+/// The same as JSON, for an operation.
+pub(crate) fn alone_json(response: ToolResponse) -> std::result::Result<String, ToolError> {
+    finished_json(&alone(response)).map_err(|error| ToolError::new(ErrorCode::ExecutionFailed, error.to_string()))
 }
 
 /// A response that passed no gate.

@@ -204,9 +204,9 @@ export class Call implements ToolContext {
   }
 
   /** Step 5 of a native tool. */
-  runNative(token: number, timeoutMs: number | undefined, cancel: InstanceType<typeof binding.CancelSource>): void {
+  runNative(token: number, timeoutMs: number | undefined): void {
     this.entered = true
-    unwrap(() => this.#inner.native.run(token, this.#ticket, this.callId, timeoutMs ?? null, cancel))
+    unwrap(() => this.#inner.native.run(token, this.#ticket, this.callId, timeoutMs ?? null, this.#options?.onProgress !== undefined))
   }
 
   runNativeNow(): void {

@@ -1,5 +1,4 @@
 /** Awaiting a call: with promises, and without. */
-import { binding } from './binding.js'
 import { type Answer, Call, judge, messageOf } from './call.js'
 import { operation } from './dispatch.js'
 import type { Inner } from './entry.js'
@@ -27,7 +26,7 @@ export async function execute(inner: Inner, name: string, args: unknown, options
     }
     call.stopIfCancelled()
     if (call.response === undefined) {
-      if (call.entry.native !== undefined) await runNative(call, inner, options)
+      if (call.entry.native !== undefined) await runNative(call, options)
       else {
         const running = call.run()
         if (running !== undefined) await awaitBody(call, running, options)
@@ -122,19 +121,10 @@ function end(call: Call, waited: Exclude<Waited<unknown>, { kind: 'value' }>, li
   call.abort(reasonOf(call, waited.kind))
 }
 
-async function runNative(call: Call, inner: Inner, options: ExecuteOptions | undefined): Promise<void> {
-  const cancel = new binding.CancelSource()
-  const stop = () => { cancel.cancel() }
-  inner.closers.add(stop)
-  options?.signal?.addEventListener('abort', stop, { once: true })
-  try {
-    // The core knows the limits of registry and tool; only what somebody asked for is passed on.
-    const limitMs = isExplicit(call, options) ? (limitOf(call, options) ?? Number.MAX_SAFE_INTEGER) : undefined
-    call.endNative(await operation(token => { call.runNative(token, limitMs, cancel) }, update => { call.progress(readProgress(update)) }))
-  } finally {
-    inner.closers.delete(stop)
-    options?.signal?.removeEventListener('abort', stop)
-  }
+async function runNative(call: Call, options: ExecuteOptions | undefined): Promise<void> {
+  // The core knows the limits of registry and tool; only what somebody asked for is passed on.
+  const limitMs = isExplicit(call, options) ? (limitOf(call, options) ?? Number.MAX_SAFE_INTEGER) : undefined
+  call.endNative(await operation(token => { call.runNative(token, limitMs) }, update => { call.progress(readProgress(update)) }, options?.signal))
 }
 
 function limitOf(call: Call, options: ExecuteOptions | undefined): number | undefined {

@@ -5,7 +5,7 @@ import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
-import { backWith, runNative } from './native-tool.js'
+import { backWith, runLoose, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
@@ -275,8 +275,8 @@ export class MCPClient implements AsyncDisposable {
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
     checkName(name)
     checkExecuteOptions(options)
-    const tool = new MCPTool(this, 'tool', '', { type: 'object' }, { remoteName: name })
-    return runNative(tool, args, { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress })
+    const call = { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress }
+    return runLoose(args, call, (token, text, _callId, timeoutMs, listens) => { this.#native.call(token, name, text, timeoutMs, listens) })
   }
 
   /**

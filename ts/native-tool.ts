@@ -1,5 +1,5 @@
 /** Tools whose body is in the core, as classes. */
-import { type NativeTool, binding } from './binding.js'
+import type { NativeTool } from './binding.js'
 import { operation } from './dispatch.js'
 import { ToolResponse, fromFinished } from './response.js'
 import { Tool } from './tool.js'
@@ -52,25 +52,29 @@ export interface LooseCall {
 }
 
 /** Runs a body outside any registry. */
-export async function runNative(tool: Tool, args: unknown, call: LooseCall): Promise<ToolResponse<any>> {
+export function runNative(tool: Tool, args: unknown, call: LooseCall): Promise<ToolResponse<any>> {
+  const body = native(tool)
+  return runLoose(args, call, (token, text, callId, timeoutMs, listens) => { body.run(token, text, callId, timeoutMs, listens) })
+}
+
+/** Starts an operation; `listens` says whether anybody wants to hear of its progress. */
+type Start = (token: number, text: string, callId: string, timeoutMs: number | null, listens: boolean) => void
+
+/** Runs what `start` starts outside any registry. */
+export async function runLoose(args: unknown, call: LooseCall, start: Start): Promise<ToolResponse<any>> {
   const { context } = call
-  const signal = call.signal ?? context?.signal
-  const report = (update: Progress) => { notify(call.onProgress ?? context?.progress, update) }
   const callId = context?.callId ?? ''
-  const cancel = new binding.CancelSource()
-  const stop = () => { cancel.cancel() }
-  signal?.addEventListener('abort', stop, { once: true })
-  if (signal?.aborted) stop()
+  let text: string
   try {
-    const text = toText(args)
-    const started = (token: number) => { native(tool).run(token, text, callId, call.timeoutMs ?? null, cancel) }
-    return fromFinished(await operation(started, update => { report(readProgress(update)) }), callId)
+    text = toText(args)
   } catch (error) {
     if (!(error instanceof NotJson || error instanceof TypeError || error instanceof RangeError)) throw error
     return new ToolResponse(`the arguments cannot be sent: ${error.message}`, 'error', undefined, { code: 'INVALID_ARGUMENTS', callId, executed: false, external: false })
-  } finally {
-    signal?.removeEventListener('abort', stop)
   }
+  const listener = call.onProgress ?? context?.progress
+  const report = (update: string) => { notify(listener, readProgress(update)) }
+  const finished = await operation(token => { start(token, text, callId, call.timeoutMs ?? null, listener !== undefined) }, report, call.signal ?? context?.signal)
+  return fromFinished(finished, callId)
 }
 
 /** Progress as the core writes it. */

@@ -1,5 +1,6 @@
 //! What JSON text holds that a host may not: whole numbers that a double would round, and nesting that exhausts a stack.
 
+use memchr::memchr2;
 use std::ops::Range;
 
 /// Largest whole number that every consumer of JSON keeps exactly: 2^53 - 1.
@@ -29,6 +30,15 @@ pub fn mark_inexact(text: &str) -> Option<(String, String)> {
     }
     marked.push_str(&text[rest..]);
     Some((marked, prefix))
+}
+
+/// The first number of valid JSON text that overflows a double: parsers of the host would make it infinite, or give up on everything beside
+/// it.
+pub fn first_overflow(text: &str) -> Option<&str> {
+    // Shorter ones without an exponent cannot overflow.
+    let overflows =
+        |literal: &str| (literal.len() > 300 || literal.contains(['e', 'E'])) && literal.parse::<f64>().is_ok_and(f64::is_infinite);
+    next_number(text, 0, overflows).map(|range| &text[range])
 }
 
 /// Where the next one is that is written as digits alone, which is how it can be passed on.
@@ -110,12 +120,12 @@ pub fn nests_deeper(text: &str, limit: usize) -> bool {
 /// The index after the string that opens at `start`.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += next;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
         }
+        at += 2;
     }
     bytes.len()
 }
@@ -147,5 +157,18 @@ mod tests {
         assert_eq!(prefix, "bigint-1:");
         assert_eq!(marked, "[\"bigint-1:9007199254740993\",\"bigint-0:1\",1,\"bigint-1:-18446744073709551616\"]");
         assert!(mark_inexact("[1]").is_none());
+    }
+
+    #[test]
+    fn finds_numbers_that_overflow() {
+        for (json, found) in [
+            (r#"{"a":"1e400","b\"":[1e308,-0.5E-400,1E+5]}"#, None),
+            (r#"{"a":-1e309}"#, Some("-1e309")),
+            (r#"["\\",1E999]"#, Some("1E999")),
+        ] {
+            assert_eq!(first_overflow(json), found, "{json}");
+        }
+        let long = "9".repeat(400);
+        assert_eq!(first_overflow(&long), Some(long.as_str()));
     }
 }

@@ -109,6 +109,11 @@ pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Resu
     }
 }
 
+/// Whether the body of a call mostly waits for other hosts.
+pub fn uses_network(gate: &Gate, ticket: Ticket) -> bool {
+    gate.entry(ticket).is_ok_and(|entry| matches!(&entry.definition.body, Body::Native(tool) if tool.uses_network()))
+}
+
 /// Runs a native body that does not wait; `None` where it has to.
 ///
 /// # Errors

@@ -83,6 +83,10 @@ pub(crate) fn is_hidden(character: char) -> bool {
 /// tabs, line feeds and carriage returns. The line and paragraph separators become line feeds. However much of the text is dropped,
 /// at most `max(8 * limit + 1024, 2048)` code points are looked at.
 pub fn clean_text(text: &str, limit: usize) -> String {
+    // Most text is plain, and is looked at only once.
+    if text.len() <= limit && is_plain(text) {
+        return text.to_owned();
+    }
     let bound = limit.saturating_mul(8).saturating_add(1024).max(2048);
     let window = cut(text, bound);
     let mut truncated = window.is_some();
@@ -99,6 +103,12 @@ pub fn clean_text(text: &str, limit: usize) -> String {
         clean.push_str(TRUNCATED);
     }
     clean
+}
+
+/// Whether every character is one that is kept as it is, and ASCII. By blocks, so that many bytes are looked at together.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    text.as_bytes().chunks(64).all(|block| block.iter().fold(true, |all, byte| all & plain(byte)))
 }
 
 fn kept(character: char) -> Option<char> {

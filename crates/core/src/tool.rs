@@ -60,6 +60,11 @@ pub trait NativeTool: Send + Sync {
     /// Whether the result of this call is text from outside.
     fn is_external_content(&self, arguments: &Arguments) -> bool;
 
+    /// Whether its work is mostly waiting for other hosts. A program may have a thread for that.
+    fn uses_network(&self) -> bool {
+        false
+    }
+
     /// Refuses a call that no yes could make run, so that nobody is asked in vain. Asked with validated arguments, before the question.
     ///
     /// # Errors

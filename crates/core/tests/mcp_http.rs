@@ -147,12 +147,16 @@ async fn connect(url: &str) -> Arc<McpClient> {
     McpClient::connect(ConnectOptions::remote("n", RemoteOptions::new(url))).await.unwrap()
 }
 
+fn within(timeout: Duration) -> CallContext {
+    CallContext { timeout: Some(timeout), ..context() }
+}
+
 fn context() -> CallContext {
     CallContext { call_id: "c".into(), cancelled: CancellationToken::new(), timeout: None, on_progress: None }
 }
 
 async fn call(client: &Arc<McpClient>) -> ToolResponse {
-    client.call("t", "{}", &context(), Some(Duration::from_secs(20))).await
+    client.call("t", "{}", &within(Duration::from_secs(20))).await
 }
 
 #[tokio::test]

@@ -68,12 +68,16 @@ async fn refusal(options: ConnectOptions) -> ToolError {
     McpClient::connect(options).await.expect_err("does not connect")
 }
 
+fn within(timeout: Duration) -> CallContext {
+    CallContext { timeout: Some(timeout), ..context() }
+}
+
 fn context() -> CallContext {
     CallContext { call_id: "call".into(), cancelled: CancellationToken::new(), timeout: None, on_progress: None }
 }
 
 async fn call(client: &Arc<McpClient>, name: &str, arguments: Value) -> ToolResponse {
-    timeout(GENEROUS, client.call(name, &arguments.to_string(), &context(), None)).await.expect("ends")
+    timeout(GENEROUS, client.call(name, &arguments.to_string(), &context())).await.expect("ends")
 }
 
 /// The text of a call that works.

@@ -7,7 +7,7 @@ use super::life::{Life, Phase, keep};
 use super::link::Link;
 use super::options::ConnectOptions;
 use super::output::OutputSchema;
-use super::pins::Admission;
+use super::pins::{Admission, Subject};
 use super::refresh::{self, Lists, OnTools};
 use super::result;
 use super::revision::HEADER_MISMATCH;
@@ -17,6 +17,7 @@ use crate::response::ToolResponse;
 use crate::tool::CallContext;
 use parking_lot::RwLock;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -67,6 +68,14 @@ impl Turn<'_> {
     /// Whether arguments travel as headers too.
     fn mirrors(&self) -> bool {
         self.link.connection().wire.remote().is_some_and(|remote| remote.mirrors())
+    }
+}
+
+/// JSON without line feeds: one ends a message, and outside of strings it is a blank.
+fn on_one_line(json: &str) -> Cow<'_, str> {
+    match memchr::memchr2(b'\n', b'\r', json.as_bytes()) {
+        Some(_) => json.replace(['\n', '\r'], " ").into(),
+        None => json.into(),
     }
 }
 
@@ -174,37 +183,49 @@ impl McpClient {
         refresh::list(self).await
     }
 
-    /// Calls a tool by its remote name, past any pins: those are held to by [`super::McpTool`]. `arguments` is the JSON text of an object and is sent as it is. Without a timeout the one of the
-    /// options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the result; the callback runs
-    /// on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is cancelled at the server.
-    pub async fn call(
-        self: &Arc<Self>,
-        remote_name: &str,
-        arguments: &str,
-        context: &CallContext,
-        timeout: Option<Duration>,
-    ) -> ToolResponse {
-        self.call_tool(remote_name, arguments, context, timeout, None).await
+    /// Calls a tool by its remote name, past any pins. `arguments` is the JSON text of an object and is sent as it is. Without a timeout in
+    /// the context the one of the options holds. Progress restarts the time, up to ten times the whole, and arrives in order and before the
+    /// result; the callback runs on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is
+    /// cancelled at the server.
+    pub async fn call(self: &Arc<Self>, remote_name: &str, arguments: &str, context: &CallContext) -> ToolResponse {
+        self.call_listed(remote_name, arguments, context, None).await
     }
 
-    /// The same, with a schema for the structured content of the result.
+    /// The same, but where the options have pins a tool that is not approved is refused.
+    pub async fn call_approved(self: &Arc<Self>, remote_name: &str, arguments: &str, context: &CallContext) -> ToolResponse {
+        let subject = Subject { name: remote_name, remote_name, fingerprint: None };
+        self.call_tool(subject, arguments, context, None).await
+    }
+
+    /// The same for a tool that was loaded: `output` is what the structured content of its results is like.
     pub(super) async fn call_tool(
+        self: &Arc<Self>,
+        subject: Subject<'_>,
+        arguments: &str,
+        context: &CallContext,
+        output: Option<&OutputSchema>,
+    ) -> ToolResponse {
+        match self.admit(subject, context).await {
+            Ok(()) => self.call_listed(subject.remote_name, arguments, context, output).await,
+            Err(refused) => refused,
+        }
+    }
+
+    async fn call_listed(
         self: &Arc<Self>,
         remote_name: &str,
         arguments: &str,
         context: &CallContext,
-        timeout: Option<Duration>,
         output: Option<&OutputSchema>,
     ) -> ToolResponse {
         let arguments = match serde_json::from_str::<&RawValue>(arguments) {
-            // A line feed ends a message, and outside of strings it is a blank.
-            Ok(raw) if raw.get().starts_with('{') => raw.get().replace(['\n', '\r'], " "),
+            Ok(raw) if raw.get().starts_with('{') => on_one_line(raw.get()),
             _ => {
                 let text = self.words().about("tool.msg.mcp.no_object");
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
-        let turn = match self.turn(timeout.or(self.options.timeout), context).await {
+        let turn = match self.turn(context.timeout.or(self.options.timeout), context).await {
             Ok(turn) => turn,
             Err(why) => return result::failure(why, &self.words()),
         };
@@ -251,7 +272,7 @@ impl McpClient {
             method: "tools/call",
             name: Some(remote_name),
             headers: connection.wire.remote().map(|remote| remote.mirrored(remote_name, arguments)).unwrap_or_default(),
-            members: format!(r#""name":{},"arguments":{arguments}{state}"#, quoted(remote_name)),
+            members: [r#""name":"#, &quoted(remote_name), r#","arguments":"#, arguments, &state].concat(),
             meta: connection.meta.get().map_or("", String::as_str),
             patience: turn.patience,
             cancelled: context.cancelled.clone(),

@@ -5,7 +5,7 @@
 use super::connection::{Connection, Failure};
 use super::frame::Envelope;
 use super::stderr::Redactor;
-use super::text::{json_string, quoted};
+use super::text::json_string;
 use super::wire::{Outgoing, Undelivered};
 use crate::http::Headers;
 use crate::redact::redact_text;
@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +83,7 @@ pub(super) enum NoResult {
 /// One request.
 #[derive(Default)]
 pub(super) struct Request<'a> {
+    /// One of the protocol's own: nothing in it needs an escape.
     pub(super) method: &'a str,
     /// The remote name of the tool that is called.
     pub(super) name: Option<&'a str>,
@@ -263,6 +265,25 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// The message, in one piece: this runs for each call.
+fn frame_of(request: &Request<'_>, id: u64) -> String {
+    let Request { method, members, meta, .. } = request;
+    let mut frame = String::with_capacity(members.len() + meta.len() + method.len() + 128);
+    // Writing to a string cannot fail.
+    let _ = write!(frame, r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{members}"#);
+    let meta = if request.progress { *meta } else { meta.trim_end_matches(',') };
+    if request.progress || !meta.is_empty() {
+        frame.push_str(if members.is_empty() { r#""_meta":{"# } else { r#","_meta":{"# });
+        frame.push_str(meta);
+        if request.progress {
+            let _ = write!(frame, r#""progressToken":{id}"#);
+        }
+        frame.push('}');
+    }
+    frame.push_str("}}");
+    frame
+}
+
 /// Sends a request and waits for what comes back.
 pub(super) async fn request(connection: &Connection, request: Request<'_>) -> Result<Box<RawValue>, NoResult> {
     if request.cancelled.is_cancelled() {
@@ -270,15 +291,8 @@ pub(super) async fn request(connection: &Connection, request: Request<'_>) -> Re
     }
     let (id, mut reply, clock) = connection.lane.enter(&request).map_err(NoResult::NotSent)?;
     let mut waiting = Waiting { connection, id, reason: "the caller does not wait any more", quiet: request.quiet };
-    let Request { method, members, meta, .. } = &request;
-    let comma = if members.is_empty() { "" } else { "," };
-    let token = if request.progress { format!(r#""progressToken":{id}"#) } else { String::new() };
-    let meta = format!("{meta}{token}");
-    let meta = match meta.trim_end_matches(',') {
-        "" => String::new(),
-        meta => format!(r#"{comma}"_meta":{{{meta}}}"#),
-    };
-    let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{{{members}{meta}}}}}"#, quoted(method));
+    let method = request.method;
+    let frame = frame_of(&request, id);
     let outgoing = Outgoing { frame, id: Some(id), method, name: request.name, headers: request.headers.clone() };
     let mut delivery = std::pin::pin!(connection.deliver(outgoing));
     let mut delivered = false;

@@ -7,6 +7,7 @@ use super::lane::NoResult;
 use super::output::OutputSchema;
 use super::text::{clean_all, json_string};
 use crate::error::ErrorCode;
+use crate::exact;
 use crate::prompts::PromptRegistry;
 use crate::response::ToolResponse;
 use serde::Deserialize;
@@ -65,7 +66,8 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>, promise: Option<&Pr
         // More input before it runs, a task in the background, or what nobody knows.
         Some(_) => return fail("tool.msg.mcp.unsupported"),
     }
-    if let Some(number) = oversized_number(result.get()) {
+    if let Some(number) = exact::first_overflow(result.get()) {
+        let number = number.get(..40).unwrap_or(number);
         let text = words.prompts.text("tool.msg.mcp.bad_number", &[("server", words.server), ("number", number)]);
         return ToolResponse::failed(ErrorCode::ExecutionFailed, text, true);
     }
@@ -180,46 +182,6 @@ pub(super) fn failure(why: NoResult, words: &Words<'_>) -> ToolResponse {
     }
 }
 
-/// The first number in valid JSON that overflows a double: parsers of the host would make it infinite, or give up on everything beside it.
-pub(super) fn oversized_number(json: &str) -> Option<&str> {
-    let bytes = json.as_bytes();
-    let mut place = 0;
-    while let Some(&byte) = bytes.get(place) {
-        match byte {
-            b'"' => {
-                place += 1;
-                while let Some(&byte) = bytes.get(place) {
-                    match byte {
-                        b'"' => break,
-                        b'\\' => place += 2,
-                        _ => place += 1,
-                    }
-                }
-                place += 1;
-            }
-            b'-' | b'0'..=b'9' => {
-                let start = place;
-                let mut large = false;
-                while let Some(&byte) = bytes.get(place) {
-                    match byte {
-                        b'e' | b'E' => large = true,
-                        b'-' | b'+' | b'.' | b'0'..=b'9' => {}
-                        _ => break,
-                    }
-                    place += 1;
-                }
-                let number = json.get(start..place).unwrap_or_default();
-                // Shorter ones without an exponent cannot overflow.
-                if (large || number.len() > 300) && number.parse::<f64>().is_ok_and(f64::is_infinite) {
-                    return Some(number.get(..40).unwrap_or(number));
-                }
-            }
-            _ => place += 1,
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,18 +224,5 @@ mod tests {
         ] {
             assert_eq!(of(json).code, Some(ErrorCode::ExecutionFailed), "{json}");
         }
-    }
-
-    #[test]
-    fn finds_numbers_that_overflow() {
-        for (json, found) in [
-            (r#"{"a":"1e400","b\"":[1e308,-0.5E-400,1E+5]}"#, None),
-            (r#"{"a":-1e309}"#, Some("-1e309")),
-            (r#"["\\",1E999]"#, Some("1E999")),
-        ] {
-            assert_eq!(oversized_number(json), found, "{json}");
-        }
-        let long = "9".repeat(400);
-        assert_eq!(oversized_number(&long), long.get(..40));
     }
 }

@@ -3,7 +3,7 @@
 use super::bounds::SchemaBounds;
 use super::client::McpClient;
 use super::output::OutputSchema;
-use super::pins::parse_fingerprint;
+use super::pins::{Subject, parse_fingerprint};
 use super::schema;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
@@ -83,6 +83,10 @@ impl McpTool {
         }
     }
 
+    fn subject(&self) -> Subject<'_> {
+        Subject { name: &self.name, remote_name: &self.remote_name, fingerprint: self.fingerprint.as_deref() }
+    }
+
     /// The schema of what its results hold as structured content, within bounds, if it has one that can be used.
     pub fn output_schema(&self) -> Option<&Value> {
         self.output.as_ref().map(|output| output.schema())
@@ -117,16 +121,15 @@ impl NativeTool for McpTool {
         true
     }
 
+    fn uses_network(&self) -> bool {
+        self.client.options().remote.is_some()
+    }
+
     fn check(&self, _arguments: &Arguments) -> Result<(), ToolResponse> {
-        self.client.known_refusal(self)
+        self.client.known_refusal(self.subject())
     }
 
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
-        Box::pin(async move {
-            if let Err(refused) = self.client.admit(&self, &context).await {
-                return refused;
-            }
-            self.client.call_tool(&self.remote_name, &arguments.text, &context, context.timeout, self.output.as_deref()).await
-        })
+        Box::pin(async move { self.client.call_tool(self.subject(), &arguments.text, &context, self.output.as_deref()).await })
     }
 }

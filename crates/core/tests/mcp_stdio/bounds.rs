@@ -30,7 +30,7 @@ async fn more_calls_wait_in_order_within_their_time() {
         })
         .collect();
     sleep(Duration::from_millis(100)).await;
-    let short = client.call("echo", "{}", &context(), Some(Duration::from_millis(100))).await;
+    let short = client.call("echo", "{}", &within(Duration::from_millis(100))).await;
     assert_eq!((short.code, short.executed), (Some(ErrorCode::Timeout), false));
     let done = Arc::new(Mutex::new(Vec::new()));
     let mut waiting = Vec::new();
@@ -59,7 +59,7 @@ async fn notifications_beyond_the_limit_are_counted_and_dropped() {
     let seen = Arc::new(Mutex::new(0_u64));
     let counter = seen.clone();
     let context = CallContext { on_progress: Some(Arc::new(move |_| *counter.lock() += 1)), ..context() };
-    let response = client.call("burst", r#"{"count":1000}"#, &context, None).await;
+    let response = client.call("burst", r#"{"count":1000}"#, &context).await;
     assert_eq!(response.text, "done", "the result comes whatever was dropped");
     let seen = *seen.lock();
     // The burst may last into further seconds on a busy machine.

@@ -68,11 +68,11 @@ async fn listing_has_bounds() {
 async fn arguments_and_results_cross_as_written() {
     let client = connect(&[]).await;
     let arguments = "{\"n\": 12345678901234567890123, \"f\":1.0,\r\n\"s\":\"\\u2028\\n\", \"z\":1, \"a\":2}";
-    let response = client.call("raw", arguments, &context(), None).await;
+    let response = client.call("raw", arguments, &context()).await;
     let sent = r#"{"n": 12345678901234567890123, "f":1.0,  "s":"\u2028\n", "z":1, "a":2}"#;
     assert!(response.text.contains(sent), "{}", response.text);
     for wrong in ["", "[]", "1", "{", "{}{}", "{}\n{}", "{\"a\":1},\"x\":{}"] {
-        let response = client.call("raw", wrong, &context(), None).await;
+        let response = client.call("raw", wrong, &context()).await;
         assert_eq!((response.code, response.executed), (Some(ErrorCode::InvalidArguments), false), "{wrong}");
     }
     let verbatim = r#"{"content":[{"type":"image","data":"AA==","mimeType":"x/y"},{"type":"text","text":"t","annotations":{"priority":0.7,"audience":["martian"]}},{"type":"resource_link","uri":"u:"}],"structuredContent":{"b":12345678901234567890123,"a":1.50},"_meta":{"k":[]}}"#;
@@ -111,34 +111,35 @@ async fn progress_is_in_order_before_the_result_and_restarts_the_time() {
         on_progress: Some(Arc::new(move |progress| recorder.lock().push((progress.progress, progress.message)))),
         ..context()
     };
-    let response = client.call("burst", r#"{"count":300}"#, &context, None).await;
+    let response = client.call("burst", r#"{"count":300}"#, &context).await;
     let numbers: Vec<f64> = std::mem::take(&mut *seen.lock()).into_iter().map(|(number, _)| number).collect();
     assert_eq!((response.text.as_str(), numbers), ("done", (0..300).map(f64::from).collect()));
 
-    let patience = Some(Duration::from_millis(1500));
-    let response = client.call("slow", r#"{"steps":4,"pause":0.6}"#, &context, patience).await;
+    let patient = CallContext { timeout: Some(Duration::from_millis(1500)), ..context.clone() };
+    let response = client.call("slow", r#"{"steps":4,"pause":0.6}"#, &patient).await;
     assert_eq!(response.text, "done", "2.4 s in all, never 1.5 s without progress");
     assert_eq!(seen.lock().last(), Some(&(4.0, Some("step 4".to_owned()))));
 
     let started = Instant::now();
-    let response = client.call("slow", r#"{"steps":600,"pause":0.1}"#, &context, Some(Duration::from_millis(300))).await;
+    let response =
+        client.call("slow", r#"{"steps":600,"pause":0.1}"#, &CallContext { timeout: Some(Duration::from_millis(300)), ..context }).await;
     assert_eq!(response.code, Some(ErrorCode::Timeout), "{}", response.text);
     assert!(started.elapsed() >= Duration::from_secs(3) && started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 
     let panics = CallContext { on_progress: Some(Arc::new(|_| panic!("callback"))), ..self::context() };
-    assert_eq!(client.call("burst", r#"{"count":2}"#, &panics, None).await.text, "done");
+    assert_eq!(client.call("burst", r#"{"count":2}"#, &panics).await.text, "done");
     client.close().await;
 }
 
 #[tokio::test]
 async fn calls_end_when_nobody_waits_and_the_server_is_told() {
     let client = connect(&[]).await;
-    let response = client.call("never", "{}", &context(), Some(Duration::from_millis(100))).await;
+    let response = client.call("never", "{}", &within(Duration::from_millis(100))).await;
     assert_eq!((response.code, response.executed), (Some(ErrorCode::Timeout), true));
 
     let cancelled = context();
     let token = cancelled.cancelled.clone();
-    let (response, ()) = tokio::join!(client.call("slow", r#"{"steps":100,"pause":0.1,"ignore":true}"#, &cancelled, None), async {
+    let (response, ()) = tokio::join!(client.call("slow", r#"{"steps":100,"pause":0.1,"ignore":true}"#, &cancelled), async {
         sleep(Duration::from_millis(100)).await;
         token.cancel();
     });
@@ -156,7 +157,7 @@ async fn a_call_that_is_cancelled_already_is_not_sent() {
     let client = connect(&[]).await;
     let context = context();
     context.cancelled.cancel();
-    let response = client.call("echo", "{}", &context, None).await;
+    let response = client.call("echo", "{}", &context).await;
     assert_eq!((response.code, response.executed), (Some(ErrorCode::Cancelled), false));
     assert_eq!(text(&client, "cancelled", json!({})).await, "[]");
     client.close().await;
@@ -165,11 +166,10 @@ async fn a_call_that_is_cancelled_already_is_not_sent() {
 #[tokio::test]
 async fn a_server_that_does_not_read_blocks_nobody() {
     let client = connect(&[]).await;
-    let context = context();
+    let context = within(Duration::from_millis(500));
     let large = json!({"text": "x".repeat(8 * 1024 * 1024)}).to_string();
-    let patience = Some(Duration::from_millis(500));
     let calls = std::iter::once(("deaf", "{}")).chain(std::iter::repeat_n(("echo", large.as_str()), 12));
-    let responses = futures_util::future::join_all(calls.map(|(name, arguments)| client.call(name, arguments, &context, patience))).await;
+    let responses = futures_util::future::join_all(calls.map(|(name, arguments)| client.call(name, arguments, &context))).await;
     let count = |code: ErrorCode| responses.iter().filter(|response| response.code == Some(code)).count();
     assert_eq!(count(ErrorCode::Timeout) + count(ErrorCode::ConnectionFailed), 13);
     assert!(count(ErrorCode::ConnectionFailed) >= 3, "64 MiB may wait");

@@ -86,12 +86,12 @@ async fn a_call_waits_for_an_attempt_in_progress_within_its_own_time() {
     let client = McpClient::connect(reviving(&["slow_restart"], &starts, 5)).await.expect("connects");
     call(&client, "exit", json!({})).await;
     becomes(&client, ClientState::Connecting).await;
-    let short = client.call("echo", "{}", &context(), Some(Duration::from_millis(100))).await;
+    let short = client.call("echo", "{}", &within(Duration::from_millis(100))).await;
     assert_eq!((short.code, short.executed), (Some(ErrorCode::ConnectionFailed), false));
     assert!(short.text.contains("being restarted"), "{}", short.text);
     let abandoned = CallContext { cancelled: CancellationToken::new(), ..context() };
     abandoned.cancelled.cancel();
-    assert_eq!(client.call("echo", "{}", &abandoned, None).await.code, Some(ErrorCode::Cancelled));
+    assert_eq!(client.call("echo", "{}", &abandoned).await.code, Some(ErrorCode::Cancelled));
     assert_eq!(client.state(), ClientState::Connecting);
     assert_eq!(text(&client, "echo", json!({"text": "patient"})).await, "patient");
     client.close().await;

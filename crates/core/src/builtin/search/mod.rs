@@ -202,6 +202,10 @@ impl NativeTool for SearchTool {
         Some(input_schema(&self.prompts))
     }
 
+    fn uses_network(&self) -> bool {
+        true
+    }
+
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
         Box::pin(async move {
             let query = match self.query(&arguments) {

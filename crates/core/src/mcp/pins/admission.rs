@@ -7,7 +7,6 @@ use crate::error::{ErrorCode, ToolError};
 use crate::mcp::catalog::Listing;
 use crate::mcp::client::McpClient;
 use crate::mcp::link::Link;
-use crate::mcp::tool::McpTool;
 use crate::response::ToolResponse;
 use crate::tool::CallContext;
 use parking_lot::RwLock;
@@ -16,6 +15,16 @@ use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+
+/// What is about to be called.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mcp) struct Subject<'a> {
+    /// What to call it in a sentence.
+    pub(in crate::mcp) name: &'a str,
+    pub(in crate::mcp) remote_name: &'a str,
+    /// Without one it is held to its remote name, whose definition is approved.
+    pub(in crate::mcp) fingerprint: Option<&'a str>,
+}
 
 /// The last judgement.
 #[derive(Debug, Default)]
@@ -59,12 +68,9 @@ impl Known {
         }
     }
 
-    /// A tool that was declared by hand may come without a fingerprint; it is then held to its remote name, whose definition is approved.
-    fn has(&self, tool: &McpTool) -> bool {
-        match &tool.fingerprint {
-            Some(fingerprint) => self.fingerprints.contains(fingerprint) && self.remote_names.contains(&tool.remote_name),
-            None => self.remote_names.contains(&tool.remote_name),
-        }
+    fn has(&self, tool: Subject<'_>) -> bool {
+        let fits = tool.fingerprint.is_none_or(|fingerprint| self.fingerprints.contains(fingerprint));
+        fits && self.remote_names.contains(tool.remote_name)
     }
 }
 
@@ -108,7 +114,7 @@ impl McpClient {
     }
 
     /// What is known of a tool at this moment; none if that has to be found out.
-    fn standing(&self, tool: &McpTool) -> Option<Result<(), ToolResponse>> {
+    fn standing(&self, tool: Subject<'_>) -> Option<Result<(), ToolResponse>> {
         let verdict = {
             let last = self.admission.last.read();
             let (moment, verdict) = last.as_ref()?;
@@ -125,12 +131,12 @@ impl McpClient {
     }
 
     /// Refuses a tool that is known not to be what was approved, without asking the server.
-    pub(in crate::mcp) fn known_refusal(&self, tool: &McpTool) -> Result<(), ToolResponse> {
+    pub(in crate::mcp) fn known_refusal(&self, tool: Subject<'_>) -> Result<(), ToolResponse> {
         if self.options().pins.is_none() { Ok(()) } else { self.standing(tool).unwrap_or(Ok(())) }
     }
 
     /// Refuses a tool that is not what was approved, after asking the server if need be.
-    pub(in crate::mcp) async fn admit(self: &Arc<Self>, tool: &McpTool, context: &CallContext) -> Result<(), ToolResponse> {
+    pub(in crate::mcp) async fn admit(self: &Arc<Self>, tool: Subject<'_>, context: &CallContext) -> Result<(), ToolResponse> {
         if self.options().pins.is_none() {
             return Ok(());
         }
@@ -146,7 +152,7 @@ impl McpClient {
         }
     }
 
-    async fn find_out(self: &Arc<Self>, tool: &McpTool) -> Result<(), ToolResponse> {
+    async fn find_out(self: &Arc<Self>, tool: Subject<'_>) -> Result<(), ToolResponse> {
         let _turn = self.admission.turn.lock().await;
         // Whoever had the turn before may have found out.
         if let Some(standing) = self.standing(tool) {

@@ -8,7 +8,7 @@ mod difference;
 mod fingerprint;
 mod lockfile;
 
-pub(super) use admission::{Admission, Moment};
+pub(super) use admission::{Admission, Moment, Subject};
 pub use canonical::{Fault, canonical, pretty};
 pub use difference::Offer;
 pub(super) use fingerprint::parse as parse_fingerprint;
