@@ -44,7 +44,7 @@ impl Lane {
 
 fn start(name: &str) -> std::io::Result<Handle> {
     // Clocks are looked at after a few tasks: one that is given too much to read may keep the thread for milliseconds.
-    let runtime = Builder::new_current_thread().thread_name(name).event_interval(7).enable_all().build()?;
+    let runtime = Builder::new_current_thread().thread_name(name).event_interval(1).enable_all().build()?;
     let handle = runtime.handle().clone();
     std::thread::Builder::new().name(name.to_owned()).spawn(move || runtime.block_on(pending::<()>()))?;
     Ok(handle)
