@@ -130,10 +130,12 @@ function record(value: unknown = {}, what: string): Record<string, string> {
 function expand(given: string): string {
   return given.replace(/\$\{([^}]*)\}/g, (whole, inner: string) => {
     const [, name, otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? []
-    if (name === undefined) {
-      if (/^[A-Za-z]+:/.test(inner)) throw invalidOption(`'${whole}' cannot be filled in; only variables of the environment can`)
-      return whole
+    if (name !== undefined ? otherwise?.includes('${') : /\$\{|^[A-Za-z_]\w*[-+:=?]/.test(inner)) {
+      // Its parts may be secrets that somebody wrote down.
+      const [begin] = /^\w*/.exec(inner)!
+      throw invalidOption(`'\${${begin}…' cannot be filled in; write a variable of the environment, \${NAME} or \${NAME:-default}, with no other in its default`)
     }
+    if (name === undefined) return whole
     const value = process.env[name]
     if (otherwise !== undefined) return value || otherwise
     if (value === undefined) throw invalidOption(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`)

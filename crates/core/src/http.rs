@@ -39,6 +39,9 @@ const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; toolbolt/", env!("CAR
 /// would be lost.
 const IDLE: Duration = Duration::from_secs(4);
 
+/// Room for a body before any of it came.
+const RESERVED: usize = 64 * 1024;
+
 /// What a client is held to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -248,7 +251,8 @@ impl Reply {
         if announced > cap {
             return Err(HttpError::TooLarge);
         }
-        let mut body = Vec::with_capacity(announced);
+        // What is only announced costs nothing yet.
+        let mut body = Vec::with_capacity(announced.min(RESERVED));
         while let Some(chunk) = self.inner.chunk().await? {
             if body.len() + chunk.len() > cap {
                 return Err(HttpError::TooLarge);

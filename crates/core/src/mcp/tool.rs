@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// One tool of a server. It keeps the connection open as long as it lives.
 #[derive(Clone, Debug)]
@@ -123,10 +124,12 @@ impl NativeTool for McpTool {
 
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
         Box::pin(async move {
+            let started = Instant::now();
             if let Err(refused) = self.client.admit(&self, &context).await {
                 return refused;
             }
-            self.client.call_tool(&self.remote_name, &arguments.text, &context, context.timeout, self.output.as_deref()).await
+            let rest = context.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+            self.client.call_tool(&self.remote_name, &arguments.text, &context, rest, self.output.as_deref()).await
         })
     }
 }
