@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { MCPClient, ToolRegistry } from 'toolbolt'
 import type { MCPClientOptions } from 'toolbolt'
-import { bare, coded, fixturePath, sleep, within } from './support.ts'
+import { bare, coded, endedWell, fixturePath, runFixture, sleep, within } from './support.ts'
 
 const LIMIT = { timeout: 120_000 }
 const folder = mkdtempSync(join(tmpdir(), 'toolbolt-hardening-'))
@@ -246,6 +246,12 @@ describe('a process that behaves oddly', () => {
     const stopped = await odd(`on['tools/call'] = () => { process.kill(process.pid, 'SIGSTOP') }`)
     assert.equal((await stopped.callTool('go', {}, { timeoutMs: 200 })).code, 'TIMEOUT')
     await within(15_000, stopped.close(), 'a stopped one')
+  })
+
+  test('workers that end while they connect leave no child, dead or alive', { ...LIMIT, skip: process.platform !== 'linux' }, async () => {
+    const result = await runFixture('workers-connecting.mjs')
+    endedWell(result)
+    assert.equal(result.stdout.trim(), '0')
   })
 
   test('a flood of changes does not keep it from being closed', { ...LIMIT, skip: process.platform === 'win32' }, async () => {
