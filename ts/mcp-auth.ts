@@ -35,8 +35,17 @@ export class AuthTokens implements TokenSource {
       const token: unknown = await ask({ url, reason })
       return typeof token === 'string' ? { token } : { problem: `it gave ${token === null ? 'null' : typeof token}, which is no string` }
     } catch (error) {
-      const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'something'
-      return { problem: `it threw ${name}` }
+      return { problem: `it threw ${nameOf(error)}` }
     }
+  }
+}
+
+/** What was thrown may throw in turn when it is looked at. */
+function nameOf(error: unknown): string {
+  try {
+    const name: unknown = error instanceof Error ? error.name : undefined
+    return typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'something'
+  } catch {
+    return 'something'
   }
 }

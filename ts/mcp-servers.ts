@@ -32,18 +32,67 @@ interface Server {
   readonly entry: Readonly<Record<string, unknown>>
 }
 
-export async function connectServers(registry: ToolRegistry, clients: Set<MCPClient>, source: McpServersSource, options: McpServersOptions = {}): Promise<MCPClient[]> {
+/** The servers of a registry: those that are connected, and the namespaces of those that are about to be. */
+export class ConnectedServers {
+  readonly clients = new Set<MCPClient>()
+  readonly #connecting = new Set<string>()
+  #isClosed = false
+
+  /** @throws ToolError `CLOSED`. */
+  checkOpen(): void {
+    if (this.#isClosed) throw new ToolError('CLOSED', 'the registry is closed; make a new one')
+  }
+
+  /** Two servers must not share a namespace: one could pass for the other. @throws ToolError `INVALID_OPTIONS`. */
+  reserve(servers: readonly Server[]): void {
+    const taken = new Map<string, string>([...this.#connecting].map(namespace => [namespace, 'a server that is being connected']))
+    for (const client of this.clients) {
+      if (client.state === 'closed') this.clients.delete(client)
+      else taken.set(client.namespace, 'a server that is connected already')
+    }
+    for (const { name, namespace } of servers) {
+      const other = taken.get(namespace)
+      if (other !== undefined) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of ${other}; rename one`)
+      taken.set(namespace, `server '${name}'`)
+    }
+    for (const { namespace } of servers) this.#connecting.add(namespace)
+  }
+
+  release(servers: readonly Server[]): void {
+    for (const { namespace } of servers) this.#connecting.delete(namespace)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.clients].map(client => client.close()))
+  }
+}
+
+export async function connectServers(registry: ToolRegistry, connections: ConnectedServers, source: McpServersSource, options: McpServersOptions = {}): Promise<MCPClient[]> {
   const misplaced = OF_THE_FILE.find(key => Object.hasOwn(options, key))
   if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' ? 'servers share pins' : 'it stands in the entry of a server'}`)
   const { servers, folder } = await readSource(source)
-  checkNamespaces(servers, clients)
+  connections.checkOpen()
+  connections.reserve(servers)
+  try {
+    return await connectAll(registry, connections, servers, folder, options)
+  } finally {
+    connections.release(servers)
+  }
+}
+
+async function connectAll(registry: ToolRegistry, connections: ConnectedServers, servers: readonly Server[], folder: string | undefined, options: McpServersOptions): Promise<MCPClient[]> {
   const attempts = await Promise.allSettled(servers.map(async ({ entry, namespace }) => {
     const { unknown, ...reached } = readEntry(entry, folder)
     const client = await MCPClient.connect({ ...options, ...reached, namespace } as MCPClientOptions)
     if (unknown.length > 0) remark(client, `of its entry these keys mean nothing here: ${unknown.join(', ')}`)
+    // From here on it is closed with the registry, which may have been closed meanwhile.
+    connections.clients.add(client)
     try {
+      connections.checkOpen()
       await client.loadTools()
     } catch (error) {
+      connections.clients.delete(client)
       await client.close()
       throw error
     }
@@ -59,11 +108,12 @@ export async function connectServers(registry: ToolRegistry, clients: Set<MCPCli
       continue
     }
     try {
+      connections.checkOpen()
       adopt(attempt.value, registry, 'error')
-      clients.add(attempt.value)
       connected.push(attempt.value)
     } catch (error) {
       failures.push(failureOf(server, error))
+      connections.clients.delete(attempt.value)
       await attempt.value.close()
     }
   }
@@ -85,16 +135,6 @@ async function readSource(source: McpServersSource): Promise<{ servers: Server[]
     servers.push({ name, namespace: sanitizeToolName(name), entry: { ...entry } })
   }
   return { servers, folder: isFile ? dirname(path) : undefined }
-}
-
-/** Two servers must not share a namespace: one could pass for the other. */
-function checkNamespaces(servers: readonly Server[], clients: ReadonlySet<MCPClient>): void {
-  const taken = new Map<string, string>([...clients].filter(client => client.state !== 'closed').map(client => [client.namespace, 'a server that is connected already']))
-  for (const { name, namespace } of servers) {
-    const other = taken.get(namespace)
-    if (other !== undefined) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of ${other}; rename one`)
-    taken.set(namespace, `server '${name}'`)
-  }
 }
 
 /** An entry as options of a client. @throws ToolError `INVALID_OPTIONS`. */
@@ -130,10 +170,12 @@ function record(value: unknown = {}, what: string): Record<string, string> {
 function expand(given: string): string {
   return given.replace(/\$\{([^}]*)\}/g, (whole, inner: string) => {
     const [, name, otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? []
-    if (name === undefined) {
-      if (/^[A-Za-z]+:/.test(inner)) throw invalidOption(`'${whole}' cannot be filled in; only variables of the environment can`)
-      return whole
+    if (name !== undefined ? otherwise?.includes('${') : /\$\{|^[A-Za-z_]\w*[-+:=?]/.test(inner)) {
+      // Its parts may be secrets that somebody wrote down.
+      const [begin] = /^\w*/.exec(inner)!
+      throw invalidOption(`'\${${begin}…' cannot be filled in; write a variable of the environment, \${NAME} or \${NAME:-default}, with no other in its default`)
     }
+    if (name === undefined) return whole
     const value = process.env[name]
     if (otherwise !== undefined) return value || otherwise
     if (value === undefined) throw invalidOption(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`)

@@ -8,7 +8,7 @@ import { execute, executeSync } from './execute.js'
 import { checkChars, checkExecuteOptions, checkFunction, checkKeys, checkMs, checkName } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
 import type { MCPClient } from './mcp.js'
-import { type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
+import { ConnectedServers, type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
 import { type ToolResponse, isExternal } from './response.js'
@@ -51,8 +51,8 @@ export class ToolRegistry implements AsyncDisposable {
   readonly #inner: Inner
   readonly #hasTimeout: boolean
   readonly #host: Host
-  /** Clients that this registry connected, and closes. */
-  readonly #clients = new Set<MCPClient>()
+  /** The servers that this registry connected, and closes. */
+  readonly #servers = new ConnectedServers()
 
   /** @throws ToolError `INVALID_OPTIONS` for an option of a wrong type. */
   constructor(options: RegistryOptions = {}) {
@@ -238,11 +238,11 @@ export class ToolRegistry implements AsyncDisposable {
    * Connects the servers of an `mcpServers` file, the one that editors and assistants share, or of such an object, all at the same time,
    * registers their tools and keeps them up to date; see `MCPClient.syncTo`. Each name becomes a namespace, made legal. `close` closes them.
    * docs/mcp.md says what of the file is read. `options` hold for every server.
-   * @throws ToolError `INVALID_OPTIONS` for a file that cannot be used; nothing is started then. Where servers cannot be connected, one error
+   * @throws ToolError `CLOSED`; `INVALID_OPTIONS` for a file that cannot be used; nothing is started then. Where servers cannot be connected, one error
    * that names each with its reason, in `data.failures` too, once the others are connected: they stay, with their tools registered.
    */
   connectMcpServers(source: McpServersSource, options?: McpServersOptions): Promise<MCPClient[]> {
-    return connectServers(this, this.#clients, source, options)
+    return connectServers(this, this.#servers, source, options)
   }
 
   /** Ends the registry: calls under way are cancelled, later ones are refused with `CLOSED`. Can be called again. */
@@ -250,7 +250,7 @@ export class ToolRegistry implements AsyncDisposable {
     this.#inner.isClosed = true
     this.#inner.native.close()
     for (const cancel of [...this.#inner.closers]) cancel()
-    await Promise.all([...this.#clients].map(client => client.close()))
+    await this.#servers.close()
   }
 
   /** `close`, for `await using`. */

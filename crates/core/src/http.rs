@@ -39,6 +39,12 @@ const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; toolbolt/", env!("CAR
 /// would be lost.
 const IDLE: Duration = Duration::from_secs(4);
 
+/// Room for a body before any of it came.
+const RESERVED: usize = 64 * 1024;
+
+/// The longest time for which a server can want to be left alone.
+const LONGEST_WAIT: Duration = Duration::from_secs(u32::MAX as u64);
+
 /// What a client is held to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -236,6 +242,8 @@ impl Reply {
                 Some(date.duration_since(SystemTime::now()).unwrap_or_default())
             }
         }
+        // More is no time that anybody waits, and its milliseconds are beyond what a number of JavaScript can be.
+        .map(|wait| wait.min(LONGEST_WAIT))
     }
 
     /// The body as text; bytes that are no UTF-8 become U+FFFD.
@@ -248,7 +256,8 @@ impl Reply {
         if announced > cap {
             return Err(HttpError::TooLarge);
         }
-        let mut body = Vec::with_capacity(announced);
+        // What is only announced costs nothing yet.
+        let mut body = Vec::with_capacity(announced.min(RESERVED));
         while let Some(chunk) = self.inner.chunk().await? {
             if body.len() + chunk.len() > cap {
                 return Err(HttpError::TooLarge);

@@ -136,6 +136,7 @@ impl ChildProcess {
         // A child that was just started has not been waited for, so it has an id.
         let pid = child.id().unwrap_or_default();
         let Some(serial) = table::enter(pid, options.owner) else {
+            collect::later(Some(pid));
             return Err(ToolError::new(ErrorCode::Closed, "The host environment that starts programs has ended."));
         };
         Ok(Self { child, group: Group { serial }, pid, status: None, confinement, _starter: starter })
@@ -174,7 +175,6 @@ impl ChildProcess {
     /// Waits until the child has exited. May be dropped and called again.
     ///
     /// # Errors
-    ///
     /// When the system cannot say, which does not happen to a child of ours.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {

@@ -24,6 +24,8 @@ const MAX_PAGES: usize = 100;
 const MAX_DEFINITION: usize = 512 * 1024;
 /// Bytes of a remote name.
 const MAX_NAME: usize = 1024;
+/// Bytes of a cursor: each one is kept, to know it again, and goes back.
+const MAX_CURSOR: usize = 16 * 1024;
 /// Skipped definitions that are reported one by one.
 const MAX_SKIPPED: usize = 256;
 /// The server has no such method: it has no tools.
@@ -159,9 +161,9 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
         }
     }
     match page.next_cursor {
-        Some(cursor) if cursor.get().starts_with('"') => Ok(Some(cursor.get().to_owned())),
+        Some(cursor) if cursor.get().starts_with('"') && cursor.get().len() <= MAX_CURSOR => Ok(Some(cursor.get().to_owned())),
         Some(_) => {
-            listing.warnings.push("The listing was cut: the server gave a cursor that is no string.".to_owned());
+            listing.warnings.push("The listing was cut: the server gave a cursor that is no string, or too long.".to_owned());
             Ok(None)
         }
         None => Ok(None),

@@ -2,9 +2,9 @@
 
 use super::catalog::Listing;
 use super::diagnostics::Diagnostics;
-use super::lane::{NoResult, Request, request};
+use super::lane::{HARD_LIMIT, NoResult, Request, request};
 use super::life::{Life, Phase, keep};
-use super::link::Link;
+use super::link::{Link, expired};
 use super::options::ConnectOptions;
 use super::output::OutputSchema;
 use super::pins::{Admission, Subject};
@@ -188,7 +188,7 @@ impl McpClient {
     /// result; the callback runs on the task that reads, so it has to be quick. A call that is cancelled, runs out of time or is dropped is
     /// cancelled at the server.
     pub async fn call(self: &Arc<Self>, remote_name: &str, arguments: &str, context: &CallContext) -> ToolResponse {
-        self.call_listed(remote_name, arguments, context, None).await
+        self.call_listed(remote_name, arguments, context, context.timeout, None).await
     }
 
     /// The same, but where the options have pins a tool that is not approved is refused.
@@ -205,10 +205,12 @@ impl McpClient {
         context: &CallContext,
         output: Option<&OutputSchema>,
     ) -> ToolResponse {
-        match self.admit(subject, context).await {
-            Ok(()) => self.call_listed(subject.remote_name, arguments, context, output).await,
-            Err(refused) => refused,
+        let started = Instant::now();
+        if let Err(refused) = self.admit(subject, context).await {
+            return refused;
         }
+        let rest = context.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+        self.call_listed(subject.remote_name, arguments, context, rest, output).await
     }
 
     async fn call_listed(
@@ -216,6 +218,7 @@ impl McpClient {
         remote_name: &str,
         arguments: &str,
         context: &CallContext,
+        timeout: Option<Duration>,
         output: Option<&OutputSchema>,
     ) -> ToolResponse {
         let arguments = match serde_json::from_str::<&RawValue>(arguments) {
@@ -225,23 +228,39 @@ impl McpClient {
                 return ToolResponse::failed(ErrorCode::InvalidArguments, text, false);
             }
         };
-        let turn = match self.turn(context.timeout.or(self.options.timeout), context).await {
+        let turn = match self.turn(timeout.or(self.options.timeout), context).await {
             Ok(turn) => turn,
             Err(why) => return result::failure(why, &self.words()),
         };
         let mut state: Option<Box<RawValue>> = None;
         let mut listed_again = false;
+        let started = Instant::now();
         for _ in 0..=MAX_ROUNDS {
-            match self.send(&turn, remote_name, &arguments, state.as_deref(), context).await {
+            let sending = self.send(&turn, remote_name, &arguments, state.as_deref(), context);
+            // The first request has a limit of its own, and no number of further ones makes it longer.
+            let rest = turn.patience.map(|patience| patience.saturating_mul(HARD_LIMIT).saturating_sub(started.elapsed()));
+            let answer = tokio::select! {
+                biased;
+                answer = sending => answer,
+                () = expired(rest), if state.is_some() || listed_again => Err(NoResult::TimedOut(started.elapsed())),
+            };
+            match answer {
                 // The server's tools want other headers than those that were listed; it has not run anything.
                 Err(NoResult::Error { code: HEADER_MISMATCH, .. }) if !listed_again && turn.mirrors() => {
                     listed_again = true;
-                    if let Err(error) = self.list_tools().await {
-                        return self.refusal(&error);
+                    let listed = self.within(turn.patience, context, self.list_tools()).await;
+                    if let Err(refused) = listed.and_then(|listed| listed.map_err(|error| self.refusal(&error))) {
+                        return refused;
                     }
                 }
                 Err(why) => {
                     self.note(&turn, &why);
+                    // What was sent before may have had its effect.
+                    let why = match why {
+                        NoResult::NotSent(failure) if state.is_some() => NoResult::Gone(failure),
+                        NoResult::Cancelled { sent } => NoResult::Cancelled { sent: sent || state.is_some() },
+                        why => why,
+                    };
                     return result::failure(why, &self.words());
                 }
                 Ok(raw) => match result::to_be_continued(&raw) {
@@ -255,6 +274,21 @@ impl McpClient {
             }
         }
         ToolResponse::failed(ErrorCode::ExecutionFailed, self.words().about("tool.msg.mcp.unsupported"), true)
+    }
+
+    /// Finds something out for a call that was not made yet, within its own time.
+    pub(super) async fn within<T>(
+        &self,
+        patience: Option<Duration>,
+        context: &CallContext,
+        work: impl Future<Output = T>,
+    ) -> Result<T, ToolResponse> {
+        tokio::select! {
+            biased;
+            () = context.cancelled.cancelled() => Err(result::failure(NoResult::Cancelled { sent: false }, &self.words())),
+            done = work => Ok(done),
+            () = expired(patience) => Err(self.refusal(&ToolError::new(ErrorCode::Timeout, "The tools were not listed in time."))),
+        }
     }
 
     /// One request for a call. `state` is what the server wants back from an earlier one.

@@ -112,11 +112,17 @@ impl<'a> Envelope<'a> {
         self.id.filter(|id| id.get() != "null")
     }
 
-    /// The id as a number. Some servers give it back as a string.
+    /// The id as a number. Some servers give it back as a string, or as the floating point number that it is to them.
     pub(super) fn number(&self) -> Option<u64> {
         let text = self.id()?.get();
-        text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).parse().ok()
+        let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+        text.parse().ok().or_else(|| whole(text.parse().ok()?))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number of 32 bits")]
+fn whole(number: f64) -> Option<u64> {
+    (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number)).then_some(number as u64)
 }
 
 /// The text of a line: without a byte order mark and the blanks around it. `None` if it is not UTF-8.
@@ -155,6 +161,13 @@ mod tests {
             assert!(Envelope::parse(text).is_none(), "{text}");
         }
         assert!(Envelope::parse(r#"{"result":null,"id":null}"#).is_some_and(|message| message.id().is_none()));
-        assert_eq!(Envelope::parse(r#"{"result":1e400,"id":"12"}"#).and_then(|message| message.number()), Some(12));
+        for id in [r#""12""#, "12", "12.0", "1.2e1"] {
+            let message = format!(r#"{{"result":1e400,"id":{id}}}"#);
+            assert_eq!(Envelope::parse(&message).and_then(|message| message.number()), Some(12), "{id}");
+        }
+        for id in ["12.5", "-1", "1e400", "null", "[12]", "true", r#""""#, r#""NaN""#] {
+            let message = format!(r#"{{"result":1,"id":{id}}}"#);
+            assert_eq!(Envelope::parse(&message).and_then(|message| message.number()), None, "{id}");
+        }
     }
 }

@@ -52,7 +52,8 @@ impl Link {
     }
 }
 
-async fn expired(limit: Option<std::time::Duration>) {
+/// Waits for the end of a time; for ever where there is none.
+pub(super) async fn expired(limit: Option<std::time::Duration>) {
     match limit {
         Some(limit) => tokio::time::sleep(limit).await,
         None => std::future::pending().await,

@@ -43,8 +43,13 @@ impl OutputSchema {
         });
         let validator = compiled.as_ref()?;
         let Some(structured) = structured else { return Some("there is no structured content".to_owned()) };
-        // What is nested too deep to be read is too deep for whoever called as well, and is left out by the gate.
-        let value = serde_json::from_str::<Value>(structured.get()).ok()?;
+        // Parsers of the host are more lenient: what nobody has checked must not pass for checked.
+        let Ok(value) = serde_json::from_str::<Value>(structured.get()) else {
+            return Some("it has half of a surrogate pair, or is nested too deep to be checked".to_owned());
+        };
+        if validator.is_too_much(&value) {
+            return Some("it is too large to be checked".to_owned());
+        }
         let violations = validator.violations(&value);
         (!violations.is_empty()).then(|| sentence(&violations))
     }
@@ -91,6 +96,20 @@ mod tests {
         }
         assert_eq!(faults("true", Some("[]")), None);
         assert!(faults("false", Some("[]")).is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_checked_does_not_pass() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        for value in [r#"["\ud800"]"#, r#"{"\udc00":1}"#, &deep] {
+            assert!(faults("true", Some(value)).is_some(), "{value}");
+        }
+        let wide: Vec<String> = (0..2000).map(|number| format!(r#"{{"const":{number}}}"#)).collect();
+        let schema = format!(r#"{{"items":{{"anyOf":[{}]}}}}"#, wide.join(","));
+        assert!(OutputSchema::read(&raw(&schema), SchemaBounds { bytes: 1 << 20, depth: 32, desc_chars: 1 }).is_ok_and(|schema| {
+            let large = format!("[{}0]", "0,".repeat(50_000));
+            schema.faults(Some(&raw(&large)), "t", &Collector::default()).is_some()
+        }));
     }
 
     #[test]

@@ -9,6 +9,8 @@ const IN_PLACE: [&str; 7] = ["anyOf", "oneOf", "allOf", "not", "if", "then", "el
 const ITEMS: [&str; 5] = ["items", "prefixItems", "contains", "additionalItems", "unevaluatedItems"];
 /// Keywords that apply a schema to any property.
 const ANY_PROPERTY: [&str; 4] = ["additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames"];
+/// Keywords that apply schemas to what others may be applied to as well.
+const OVERLAPPING: [&str; 4] = ["dependentSchemas", "dependencies", "patternProperties", "contains"];
 /// Evaluations of one value, and of a whole value through recursion, that are still quick.
 const MAX_EVALUATIONS: u64 = 10_000;
 const MAX_RECURSIVE: f64 = 1e6;
@@ -25,12 +27,30 @@ pub(super) struct Cost {
     pub(super) max_depth: Option<usize>,
     /// Of deeper values it is only said that they do not fit.
     pub(super) max_reported_depth: Option<usize>,
+    /// Patterns that are compiled.
+    pub(super) patterns: usize,
+    /// How often one part of a value may be judged, where nothing multiplies from level to level.
+    width: u64,
+    /// How often each level of a value multiplies that.
+    repeats: u64,
+}
+
+impl Cost {
+    /// How many times a schema may look at some part of a value, at most.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn judgements(&self, value: &Value) -> f64 {
+        let multiplied = if self.repeats > 1 { (self.repeats as f64).powf(depth(value) as f64) } else { 1.0 };
+        parts(value) as f64 * self.width as f64 * multiplied
+    }
 }
 
 #[derive(Default)]
 struct Walk<'a> {
     references: usize,
     alternatives: bool,
+    patterns: usize,
+    /// Several schemas may look at one part of a value.
+    overlaps: bool,
     schemas: Vec<&'a Value>,
 }
 
@@ -38,21 +58,40 @@ struct Walk<'a> {
 pub(super) fn measure(root: &Value) -> Result<Cost, String> {
     let mut walk = Walk::default();
     walk.visit(root, 0)?;
+    // Without overlaps a property is judged as one and as the name of one.
+    let width = if walk.overlaps || walk.references > 0 { walk.schemas.len() as u64 } else { 2 };
+    let simple = Cost { patterns: walk.patterns, width, ..Cost::default() };
     if walk.references == 0 {
-        return Ok(Cost::default());
+        return Ok(simple);
     }
     let mut expansion = Expansion { root, known: HashMap::new() };
-    let mut repeats = 1;
+    let (mut repeats, mut evaluations) = (1, 1);
     for schema in &walk.schemas {
         let reached = expansion.of(schema, 0);
         if reached.evaluations > MAX_EVALUATIONS {
             return Err("its references multiply: one value would be judged over 10,000 times".to_owned());
         }
         repeats = repeats.max(reached.repeats());
+        evaluations = evaluations.max(reached.evaluations);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a small positive number")]
     let max_depth = (repeats > 1).then(|| (MAX_RECURSIVE.ln() / (repeats as f64).ln()) as usize);
-    Ok(Cost { max_depth, max_reported_depth: walk.alternatives.then_some(MAX_REPORTED_DEPTH) })
+    Ok(Cost {
+        max_depth,
+        max_reported_depth: walk.alternatives.then_some(MAX_REPORTED_DEPTH),
+        width: width.max(evaluations),
+        repeats,
+        ..simple
+    })
+}
+
+/// Everything that a value is made of, itself included.
+fn parts(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(parts).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(parts).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// Levels of nesting of a value.
@@ -75,6 +114,9 @@ impl<'a> Walk<'a> {
             Value::Object(fields) => {
                 self.schemas.push(value);
                 self.alternatives |= fields.contains_key("anyOf") || fields.contains_key("oneOf");
+                self.overlaps |= OVERLAPPING.iter().chain(&IN_PLACE).any(|keyword| fields.contains_key(*keyword));
+                self.patterns += usize::from(fields.get("pattern").is_some_and(Value::is_string));
+                self.patterns += fields.get("patternProperties").and_then(Value::as_object).map_or(0, serde_json::Map::len);
                 self.references += usize::from(target(fields).is_some());
                 if self.references > MAX_REFERENCES {
                     return Err(format!("it has more than {MAX_REFERENCES} references"));
@@ -177,6 +219,18 @@ mod tests {
         ]}}});
         let cost = measure(&filter).unwrap();
         assert_eq!((cost.max_depth, cost.max_reported_depth), (None, Some(MAX_REPORTED_DEPTH)));
+    }
+
+    #[test]
+    fn what_a_value_costs_grows_with_what_looks_at_it() {
+        let value = json!({"a": [1, 2, 3]});
+        let judgements = |schema: Value| measure(&schema).unwrap().judgements(&value);
+        assert_eq!(judgements(json!({"properties": {"a": {"items": {"type": "integer"}}}})), 10.0);
+        let wide: Vec<Value> = (0..98).map(|number| json!({"const": number})).collect();
+        assert!(judgements(json!({"properties": {"a": {"anyOf": wide}}})) >= 500.0);
+        assert!(judgements(json!({"anyOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]})) >= 100.0);
+        let patterns = json!({"pattern": "a", "patternProperties": {"b": {}, "c": {"pattern": "d"}}});
+        assert_eq!(measure(&patterns).unwrap().patterns, 4);
     }
 
     #[test]

@@ -143,13 +143,8 @@ impl McpClient {
         if let Some(standing) = self.standing(tool) {
             return standing;
         }
-        tokio::select! {
-            biased;
-            () = context.cancelled.cancelled() => {
-                Err(ToolResponse::failed(ErrorCode::Cancelled, self.words().about("tool.msg.mcp.cancelled"), false))
-            }
-            found = self.find_out(tool) => found,
-        }
+        let patience = context.timeout.or(self.options().timeout);
+        self.within(patience, context, self.find_out(tool)).await?
     }
 
     async fn find_out(self: &Arc<Self>, tool: Subject<'_>) -> Result<(), ToolResponse> {

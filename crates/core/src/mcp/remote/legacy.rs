@@ -76,7 +76,9 @@ impl Endpoint {
                 Err(error) => return Err(remote.unanswered(connection, error)),
             };
             if event.kind.as_deref() == Some("endpoint") {
-                let url = remote.url.join(event.data.trim()).ok().filter(|url| url.origin() == remote.url.origin());
+                // A user name in it would be sent as credentials of ours.
+                let fits = |url: &Url| url.origin() == remote.url.origin() && url.username().is_empty() && url.password().is_none();
+                let url = remote.url.join(event.data.trim()).ok().filter(fits);
                 let Some(url) = url else {
                     return Err(trouble::failed(connection, "wants messages to go to another origin, which is refused.", false));
                 };

@@ -15,6 +15,8 @@ pub(super) const ATTEMPTS: u32 = 5;
 const RESUMED: u32 = 100;
 /// Before a stream is asked for again, where the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The shortest one, whatever the server says: a stream that ends at once with an event would be asked for without a pause, for ever.
+const SHORTEST: Duration = Duration::from_millis(100);
 /// What a server may ask for, and where the growth of pauses ends.
 const LONGEST: Duration = Duration::from_secs(30);
 /// Bytes of the id of an event.
@@ -78,8 +80,8 @@ impl Place {
         }
         let pause = match self.retry {
             // What the server wants holds as it is, at first.
-            Some(retry) if self.barren == 0 => retry.min(LONGEST),
-            retry => backoff(retry.unwrap_or(PAUSE).max(Duration::from_millis(10)), self.barren, LONGEST),
+            Some(retry) if self.barren == 0 => retry.clamp(SHORTEST, LONGEST),
+            retry => backoff(retry.unwrap_or(PAUSE).max(SHORTEST), self.barren, LONGEST),
         };
         self.barren += 1;
         self.total += 1;

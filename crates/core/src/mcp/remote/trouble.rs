@@ -59,7 +59,9 @@ pub(super) fn bad_answer(connection: &Connection, text: &str) -> Undelivered {
         text if Envelope::parse(text).is_some() => "answered something else than the request.".to_owned(),
         text => {
             let start: String = text.chars().take(SHOWN * 8).collect();
-            let shown = clean_text(&connection.redactor.redact(&start), SHOWN).escape_debug().to_string();
+            // Again after cleaning, which may join what an invisible character had parted.
+            let clean = connection.redactor.redact(&clean_text(&connection.redactor.redact(&start), SHOWN * 8));
+            let shown = clean_text(&clean, SHOWN).escape_debug().to_string();
             format!("answered with something that is no reply to the request: {shown}")
         }
     };
