@@ -1,5 +1,6 @@
 export { CalculatorTool } from './dist/calculator.js'
-export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions, type DenyRule, type ProgramRule } from './dist/cli.js'
+export { CLITool, type CLIData, type CLIOptions, type UnavailableProgram } from './dist/cli.js'
+export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rules.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'

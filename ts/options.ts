@@ -27,6 +27,14 @@ export function checkText(value: unknown, name: string): void {
   if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalidOption(`${name} must be a text that is not empty and holds no NUL`)
 }
 
+/** The path of a folder. `~` is a shell's word for one, and would otherwise be the name of a folder here. */
+export function checkFolder(value: unknown, name: string): void {
+  checkText(value, name)
+  if (typeof value === 'string' && value.startsWith('~')) {
+    throw invalidOption(`${name} begins with ~, which is not expanded (${JSON.stringify(value)}): build the path with os.homedir(), or write ./~ for a folder of that name`)
+  }
+}
+
 export function checkName(value: unknown): void {
   if (typeof value !== 'string') throw invalidOption('the name of a tool must be a string')
 }
