@@ -143,3 +143,22 @@ test('results are external content where the app says so', async () => {
     assert.equal(registry.render(response) === response.text, !external)
   }
 })
+
+test('an error has a code', async () => {
+  const root = fresh()
+  const tool = new NotesTool(root, { maxFileBytes: 20 })
+  const code = async (args: Record<string, unknown>): Promise<string | undefined> => {
+    const response = await tool.run(args as never)
+    assert.equal(response.status, 'error', response.text)
+    return response.code
+  }
+  assert.equal((await tool.run({ action: 'append', path: 'a.md', content: '0123456789' })).status, 'success')
+  mkdirSync(join(root, 'folder'))
+  writeFileSync(join(root, 'binary'), Buffer.from([0xff, 0xfe]))
+  symlinkSync(base, join(root, 'link'))
+  for (const args of [{ action: 'move' }, { action: 'read' }, { action: 'read', path: 'a:b' }, { action: 'append', path: 'b.md', content: ' ' }, { action: 'append', path: 'b/', content: 'x' }, { action: 'append', path: 'b.md', content: 'x'.repeat(21) }, { action: 'search', query: ' ' }]) {
+    assert.equal(await code(args), 'INVALID_ARGUMENTS', JSON.stringify(args))
+  }
+  for (const path of ['../a.md', '/etc/passwd', 'link', 'link/a.md']) assert.equal(await code({ action: 'read', path }), 'PERMISSION_DENIED', path)
+  for (const args of [{ action: 'read', path: 'folder' }, { action: 'read', path: 'binary' }, { action: 'append', path: 'a.md', content: '0123456789' }]) assert.equal(await code(args), 'EXECUTION_FAILED', JSON.stringify(args))
+})
