@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { NotesTool, ToolError } from 'toolbolt'
+import { NotesTool, SearchTool, ToolError, ToolRegistry } from 'toolbolt'
 import { coded } from './support.ts'
 import { call, cli, refused, refusedAtLast, stubs } from './cli-support.ts'
 import { SYSTEM_PATH, program, scratch } from './machine.ts'
@@ -44,6 +44,13 @@ describe('a mistake in a rule is named by its place', () => {
     const allow = { mode: 'allow', long: ['--a'], short: 'a', takes: 'b', longTakes: ['--a'], forceArgs: ['-f'], operands: ['x'], refuseValues: '@', changes: ['-a'], writes: true, network: true }
     assert.deepEqual(cli(['tool', 'other'], { programs: { tool: deny, other: { ...allow, long: undefined } } }).unavailable, [])
   })
+})
+
+test('only where null is taken is it offered', () => {
+  for (const make of [
+    () => cli(['ls'], { timeoutMs: null }), () => new SearchTool({ timeoutMs: null } as never), () => new SearchTool({ deadlineMs: 0 }), () => cli(['ls'], { timeoutMs: 'x' }),
+  ]) assert.throws(make, error => coded('INVALID_OPTIONS')(error) && !(error as Error).message.includes('null'))
+  wrong(() => new ToolRegistry({ timeoutMs: 0 }), 'null')
 })
 
 describe('cwd', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { NotesTool, PromptRegistry, ToolRegistry } from 'toolbolt'
-import type { NoteAppended, NoteRead, NotesFound, NotesListed } from 'toolbolt'
+import type { NoteAppended, NoteRead, NotesArgs, NotesFound, NotesListed } from 'toolbolt'
 import { coded } from './support.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'notes-limits-'))
@@ -93,7 +93,7 @@ test('every answer is a sentence without a path of the host, in both languages',
         { action: 'append', path: 'sub/a.md/b', content: 'x' }, { action: 'append', path: 'link', content: 'x' }, { action: 'list' }, { action: 'list', path: 'none' },
         { action: 'list', path: 'bad.md' }, { action: 'search', query: 'needle' }, { action: 'search', query: 'none' }, { action: 'search' }, { action: 'search', path: 'link', query: 'x' },
         ...['COM1', 'a.', 'a\\b', 'a\u200bb', 'x'.repeat(256), 'a/'.repeat(17) + 'b', 'x'.repeat(1_025)].map(path => ({ action: 'read', path })),
-      ].map(args => notes.run(args))),
+      ].map(args => notes.run(args as NotesArgs))),
       await elsewhere.run({ action: 'read', path: 'a' }), await elsewhere.run({ action: 'append', path: 'a', content: 'x' }),
     ]
     for (const { text } of responses) {

@@ -4,7 +4,7 @@ import { binding } from './binding.js'
 import { AppPolicy, type ArgPolicy, type ProgramRule, checkRules } from './cli-rules.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkMs, checkRecord } from './options.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkRecord } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { Tool } from './tool.js'
@@ -139,8 +139,7 @@ function check(allowed: unknown, options: CLIOptions): void {
     throw invalidOption("the allowed commands must be a list of program names, such as ['git', 'ls']")
   }
   checkKeys(options, KNOWN, 'the options of CLITool')
-  if (options.timeoutMs === null) throw invalidOption('timeoutMs must be a positive number of milliseconds: a program always has a limit')
-  checkMs(options.timeoutMs, 'timeoutMs')
+  checkLimitMs(options.timeoutMs, 'timeoutMs')
   checkChars(options.maxOutputChars, 'maxOutputChars')
   checkChars(options.maxOutputBytes, 'maxOutputBytes')
   checkFolder(options.cwd, 'cwd')

@@ -4,7 +4,7 @@ import { binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { type ErrorCode, ToolError, invalidOption } from './errors.js'
 import { MCPClient, adopt, remark } from './mcp.js'
-import type { MCPClientOptions } from './mcp-options.js'
+import type { MCPClientOptions, MCPUrlOptions } from './mcp-options.js'
 import { sanitizeToolName } from './names.js'
 import type { ToolRegistry } from './registry.js'
 
@@ -12,7 +12,7 @@ import type { ToolRegistry } from './registry.js'
 export type McpServersSource = string | { readonly mcpServers: Readonly<Record<string, unknown>> }
 
 /** Options that hold for every server; the file says the rest. */
-export type McpServersOptions = Partial<Omit<MCPClientOptions, (typeof OF_THE_FILE)[number]>>
+export type McpServersOptions = Partial<Omit<MCPUrlOptions, (typeof OF_THE_FILE)[number]>>
 
 const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints'] as const
 /** What of an entry is read. */

@@ -21,10 +21,12 @@ export interface NotesOptions {
   prompts?: PromptRegistry | undefined
 }
 
+/** What notes can be asked for. */
+export type NotesAction = 'read' | 'append' | 'list' | 'search'
+
 /** What a call asks for. */
 export interface NotesArgs {
-  /** `read`, `append`, `list` or `search`. */
-  action: string
+  action: NotesAction
   /** The note, relative to the root; for `list` and `search` a folder, the root by default. */
   path?: string
   /** What to add. For `append` alone. */
@@ -137,7 +139,7 @@ export class NotesTool extends Tool<NotesArgs, NotesData> {
   override needsConfirmation(args: NotesArgs): boolean { return this.#native.needsConfirmation(toText(args)) }
 
   /** Carries a call out by itself, outside any registry: nobody is asked. */
-  override run<Action extends string>(args: NotesArgs & { action: Action }, context?: ToolContext): Promise<ToolResponse<NotesDataOf<Action>>> {
+  override run<Action extends NotesAction>(args: NotesArgs & { action: Action }, context?: ToolContext): Promise<ToolResponse<NotesDataOf<Action>>> {
     return runNative(this, args, { context })
   }
 }

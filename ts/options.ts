@@ -8,6 +8,12 @@ export function checkMs(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw invalidOption(`${name} must be a positive number of milliseconds, or null for no limit`)
 }
 
+/** Milliseconds of what always has a limit. */
+export function checkLimitMs(value: unknown, name: string): void {
+  if (value === undefined) return
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw invalidOption(`${name} must be a positive number of milliseconds`)
+}
+
 /** Characters: a positive whole number below 2^31. */
 export function checkChars(value: unknown, name: string): void {
   if (value === undefined) return

@@ -2,7 +2,7 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkChars, checkKeys, checkMs } from './options.js'
+import { checkChars, checkKeys, checkLimitMs } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { Tool } from './tool.js'
@@ -96,8 +96,7 @@ function checked(options: SearchOptions) {
 }
 
 function limit<Name extends string>(value: number | undefined, name: Name) {
-  if (value === null) throw invalidOption(`${name} must be a positive number of milliseconds`)
-  checkMs(value, name)
+  checkLimitMs(value, name)
   return value === undefined ? {} : { [name]: value }
 }
 
