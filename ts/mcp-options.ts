@@ -2,7 +2,7 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import { checkBoolean, checkChars, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
 import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
@@ -84,7 +84,7 @@ export interface MCPCommandOptions extends MCPCommonOptions {
    * process's environment. Values never appear in errors.
    */
   env?: Record<string, string> | undefined
-  /** Its working folder. Default: this process's. */
+  /** Its working folder; `~` is not expanded. Default: this process's. */
   cwd?: string | undefined
   url?: undefined
   transport?: undefined
@@ -179,7 +179,7 @@ function ofCommand(options: Given) {
   if (typeof command !== 'string') throw invalidOption('command must be a string')
   if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
   if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
-  if (cwd !== undefined && typeof cwd !== 'string') throw invalidOption('cwd must be a string')
+  checkFolder(cwd, 'cwd')
   return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
 }
 
