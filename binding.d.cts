@@ -118,7 +118,7 @@ export declare class NativeRegistry {
   /** OpenAI's tool list, as JSON. */
   openaiTools(names?: Array<string> | undefined | null): string
   /** Text from outside between delimiters. */
-  guard(text: string, origin: string): string
+  guard(text: string, origin: string, tool?: string | undefined | null): string
 }
 
 /** A tool's body and how it presents itself. */

@@ -6,7 +6,7 @@ import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
 import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkRecord } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
-import type { ToolResponse } from './response.js'
+import { type ToolResponse, nameSource } from './response.js'
 import { Tool } from './tool.js'
 import type { InputSchema, ToolContext } from './types.js'
 
@@ -122,7 +122,7 @@ export class CLITool extends Tool<{ command: string }, CLIData> {
   override isExternalContent(_args: { command: string }): boolean { return true }
 
   /** Runs by itself, outside any registry: nobody is asked. */
-  override run(args: { command: string }, context?: ToolContext): Promise<ToolResponse<CLIData>> { return runNative(this, args, { context }) }
+  override async run(args: { command: string }, context?: ToolContext): Promise<ToolResponse<CLIData>> { return nameSource(await runNative(this, args, { context }), this.name) }
 }
 
 function defaultEnvironment(): Record<string, string> {
