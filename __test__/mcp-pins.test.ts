@@ -172,7 +172,7 @@ describe('the lock file', () => {
     const { connect, file, offer } = playground(ADD)
     const advice = async (mode: 'record' | 'enforce') => {
       await using client = await connect({ pins: { file, mode } })
-      return client.loadTools().then(() => '', (error: Error) => error.message)
+      return await client.loadTools().then(() => '', (error: Error) => error.message)
     }
     const missing = await advice('enforce')
     assert.ok(missing.includes('no lock file') && missing.includes("'record'") && !missing.includes('servers.s'), missing)
