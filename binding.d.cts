@@ -112,7 +112,7 @@ export declare class NativeRegistry {
   /** OpenAI's tool list, as JSON. */
   openaiTools(names?: Array<string> | undefined | null): string
   /** Text from outside between delimiters. */
-  guard(text: string, origin: string): string
+  guard(text: string, origin: string, tool?: string | undefined | null): string
 }
 
 /** A tool's body and how it presents itself. */
@@ -146,6 +146,14 @@ export declare function calculatorTool(prompts: NativePrompts): NativeTool
 /** Ends an operation early, if it can be and still runs. */
 export declare function cancelOperation(token: number): void
 
+/** The tool, and what it was made of. */
+export interface CliMade {
+  /** The tool. */
+  tool: NativeTool
+  /** Allowed programs that never run. */
+  unavailable: Array<CliUnavailable>
+}
+
 /** What TypeScript has checked, with every default filled in. */
 export interface CliSettings {
   /** Bare names of programs. */
@@ -175,7 +183,15 @@ export interface CliSettings {
 }
 
 /** The command line. */
-export declare function cliTool(prompts: NativePrompts, settings: CliSettings): NativeTool
+export declare function cliTool(prompts: NativePrompts, settings: CliSettings): CliMade
+
+/** An allowed program that never runs. */
+export interface CliUnavailable {
+  /** Its name. */
+  program: string
+  /** `not-found`, `refused` or `no-rule`. */
+  reason: string
+}
 
 /** Connects; the client is then taken with `takeMcpClient`. */
 export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts): void

@@ -1,13 +1,14 @@
 export { CalculatorTool } from './dist/calculator.js'
-export { CLITool, type AllowRule, type ArgPolicy, type CLIData, type CLIOptions, type DenyRule, type ProgramRule } from './dist/cli.js'
+export { CLITool, type CLIData, type CLIOptions, type UnavailableProgram } from './dist/cli.js'
+export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rules.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'
 export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
-export { type MCPBounds, type MCPClientOptions, type MCPRespawn } from './dist/mcp-options.js'
+export { type MCPBounds, type MCPClientOptions, type MCPCommandOptions, type MCPCommonOptions, type MCPRespawn, type MCPUrlOptions } from './dist/mcp-options.js'
 export { type McpServersOptions, type McpServersSource } from './dist/mcp-servers.js'
 export {
-  type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
+  type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesAction, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
   NotesTool,
 } from './dist/notes.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'

@@ -176,14 +176,14 @@ describe('RUN-04 output', () => {
 describe('RUN-05 environment', () => {
   const names = (text: string) => [...outputOf(text).matchAll(/^([A-Za-z_]\w*)=/gm)].map(([, name]) => name!).sort()
   const planted = { OPENAI_API_KEY: 'planted-secret-key', GIT_SSH_COMMAND: './p', GIT_EXTERNAL_DIFF: './p', GIT_DIR: '/tmp', TAR_OPTIONS: '-I./p', LESSOPEN: '|./p', PYTHONPATH: '/tmp', NODE_OPTIONS_X: 'x', BASH_ENV: './p', ENV: './p', PAGER: './p', IFS: 'x', GIT_PAGER: './p', MANPAGER: './p', EDITOR: './p', LD_LIBRARY_PATH_X: '/tmp', PERL5OPT: '-Mx' }
-  test('only PATH, HOME, LANG and quiet pagers are passed on', async () => {
+  test('only PATH, HOME, LANG, quiet pagers and the wish for plain text are passed on', async () => {
     Object.assign(process.env, planted)
     try {
       for (const command of ['printenv', 'env', 'cat /proc/self/environ', "sh -c 'cat /proc/$$/environ'"]) {
         const { response } = await call(tool({ maxOutputChars: 100_000 }), command)
         assert.doesNotMatch(response.text, /planted-secret-key|\.\/p\b|-Mx/, command)
         if (command.startsWith('cat') || command.startsWith('sh')) continue
-        for (const name of names(response.text)) assert.ok(['PATH', 'HOME', 'LANG'].includes(name) || /PAGER$|^GIT_|^LESS/.test(name), `${name} is passed on`)
+        for (const name of names(response.text)) assert.ok(['PATH', 'HOME', 'LANG', 'NO_COLOR', 'TERM'].includes(name) || /PAGER$|^GIT_|^LESS/.test(name), `${name} is passed on`)
         for (const name of ['PATH', 'HOME', 'LANG'] as const) if (process.env[name] !== undefined) assert.ok(outputOf(response.text).split('\n').includes(`${name}=${process.env[name]}`), name)
       }
     } finally { for (const name of Object.keys(planted)) delete process.env[name] }

@@ -152,7 +152,7 @@ describe('in a terminal', { concurrency: 2 }, () => {
   test('a person is shown the call and answers each', LIMIT, async () => {
     const run = await inTerminal('y,n')
     endedClean(run)
-    assert.match(run.stdout, /files_write_file \(from mcp:files\)\s+path: ".*booked\.txt"\s+content: "Maaemo, 19:00, two people\\u\{a\}"/)
+    assert.match(run.stdout, /files_write_file \(from mcp:files\)\s+path: ".*booked\.txt"\s+content: "Maaemo, 19:00, two people\\n"/)
     assert.match(run.stdout, /files_read_text_file[^│]*confirmed[^│]*asked you/)
     assert.match(run.stdout, /files_write_file[^│]*refused[^│]*asked you/)
     assert.ok(run.stdout.includes('\u001b[1m'), 'with colours')

@@ -233,6 +233,18 @@ describe('a server that fails', () => {
     assert.match(inspect(error, { depth: 8 }), /broken/)
     assert.doesNotMatch(inspect(error, { depth: 8 }), /planted-secret/)
   })
+  test('the sentence says which server, which key, what to do, and how many', LIMIT, async () => {
+    const message = async (servers: Record<string, object>): Promise<string> => (await refusal({ mcpServers: servers }) as Error).message
+    const both = { command: 'x', url: 'http://127.0.0.1:1/' }
+    const one = await message({ twofold: both })
+    for (const part of ["'twofold'", "'command'", "'url'", 'remove']) assert.ok(one.includes(part), one)
+    assert.doesNotMatch(one, /\d of \d|others/)
+    assert.ok((await message({ bare: {} })).includes("'bare'"))
+    for (const part of ["'homely'", "'cwd'", '~/x']) assert.ok((await message({ homely: { ...tells(), cwd: '~/x' } })).includes(part))
+    assert.match(await message({ a: both, b: {} }), /^None of the 2 /)
+    assert.match(await message({ a: both, b: tells() }), /^1 of 2 .*the other is/)
+    assert.match(await message({ a: both, b: tells(), c: tells() }), /^1 of 3 .*the others are/)
+  })
   test('neither command nor url, or both', LIMIT, async () => {
     for (const entry of [{}, { args: ['x'] }, { command: 'x', url: 'http://127.0.0.1:1/' }, { command: 5 }, { url: 5 }, { ...tells(), args: 'x' }, { ...tells(), env: { A: 1 } }, { type: 'carrier-pigeon', url: 'http://127.0.0.1:1/' }]) {
       assert.match(inspect(await refusal({ mcpServers: { wrong: entry } }), { depth: 8 }), /wrong/, inspect(entry))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import { MCPClient, type MCPClientOptions, MCPTool, ToolRegistry, type ToolsChange } from 'toolbolt'
+import { MCPClient, type MCPCommandOptions, MCPTool, ToolRegistry, type ToolsChange } from 'toolbolt'
 import { scratch } from './machine.ts'
 import { bare, coded } from './support.ts'
 
@@ -18,7 +18,7 @@ const QUICK = { attempts: 3, firstDelayMs: 20, maxDelayMs: 50 }
 const folder = scratch()
 let files = 0
 
-const connect = (options: Partial<MCPClientOptions> = {}) => MCPClient.connect({ namespace: 'far', command: process.execPath, args: [SERVER], requiresConfirmation: false, ...options })
+const connect = (options: Partial<MCPCommandOptions> = {}) => MCPClient.connect({ namespace: 'far', command: process.execPath, args: [SERVER], requiresConfirmation: false, ...options })
 const startsFile = () => join(folder, `starts-${files++}`)
 const lives = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [])
 
@@ -126,7 +126,7 @@ test('a host that is killed takes its servers and programs along', { ...LIMIT, s
 })
 
 describe('tools that change', () => {
-  const watching = async (options: Partial<MCPClientOptions> = {}) => {
+  const watching = async (options: Partial<MCPCommandOptions> = {}) => {
     const events: ToolsChange[] = []
     const client = await connect({ onToolsChanged: change => { events.push(change) }, ...options })
     return { client, events }

@@ -168,6 +168,22 @@ describe('the lock file', () => {
     assert.equal((await load('enforce')).length, 3)
   })
 
+  test('the advice fits: a file that is not there is not to be edited', { timeout: 60_000 }, async () => {
+    const { connect, file, offer } = playground(ADD)
+    const advice = async (mode: 'record' | 'enforce') => {
+      await using client = await connect({ pins: { file, mode } })
+      return await client.loadTools().then(() => '', (error: Error) => error.message)
+    }
+    const missing = await advice('enforce')
+    assert.ok(missing.includes('no lock file') && missing.includes("'record'") && !missing.includes('servers.s'), missing)
+    assert.equal(await advice('record'), '')
+    offer(ADD, NOTIFY)
+    const added = await advice('enforce')
+    assert.ok(added.includes("'record'") && added.includes(file) && !added.includes('servers.s'), added)
+    offer(CHANGES.title!)
+    assert.ok((await advice('record')).includes('servers.s'))
+  })
+
   test('servers share it, and record into it together', { timeout: 120_000 }, async () => {
     const { connect, file } = playground(ADD, NOTIFY)
     const namespaces = Array.from({ length: 6 }, (_, n) => `server${n}`)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { NotesTool, PromptRegistry, ToolRegistry } from 'toolbolt'
-import type { NoteAppended, NoteRead, NotesFound, NotesListed } from 'toolbolt'
+import type { NoteAppended, NoteRead, NotesArgs, NotesFound, NotesListed } from 'toolbolt'
 import { coded } from './support.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'notes-limits-'))
@@ -93,7 +93,7 @@ test('every answer is a sentence without a path of the host, in both languages',
         { action: 'append', path: 'sub/a.md/b', content: 'x' }, { action: 'append', path: 'link', content: 'x' }, { action: 'list' }, { action: 'list', path: 'none' },
         { action: 'list', path: 'bad.md' }, { action: 'search', query: 'needle' }, { action: 'search', query: 'none' }, { action: 'search' }, { action: 'search', path: 'link', query: 'x' },
         ...['COM1', 'a.', 'a\\b', 'a\u200bb', 'x'.repeat(256), 'a/'.repeat(17) + 'b', 'x'.repeat(1_025)].map(path => ({ action: 'read', path })),
-      ].map(args => notes.run(args))),
+      ].map(args => notes.run(args as NotesArgs))),
       await elsewhere.run({ action: 'read', path: 'a' }), await elsewhere.run({ action: 'append', path: 'a', content: 'x' }),
     ]
     for (const { text } of responses) {
@@ -142,4 +142,23 @@ test('results are external content where the app says so', async () => {
     const response = await registry.execute('notes', { action: 'read', path: 'a' })
     assert.equal(registry.render(response) === response.text, !external)
   }
+})
+
+test('an error has a code', async () => {
+  const root = fresh()
+  const tool = new NotesTool(root, { maxFileBytes: 20 })
+  const code = async (args: Record<string, unknown>): Promise<string | undefined> => {
+    const response = await tool.run(args as never)
+    assert.equal(response.status, 'error', response.text)
+    return response.code
+  }
+  assert.equal((await tool.run({ action: 'append', path: 'a.md', content: '0123456789' })).status, 'success')
+  mkdirSync(join(root, 'folder'))
+  writeFileSync(join(root, 'binary'), Buffer.from([0xff, 0xfe]))
+  symlinkSync(base, join(root, 'link'))
+  for (const args of [{ action: 'move' }, { action: 'read' }, { action: 'read', path: 'a:b' }, { action: 'append', path: 'b.md', content: ' ' }, { action: 'append', path: 'b/', content: 'x' }, { action: 'append', path: 'b.md', content: 'x'.repeat(21) }, { action: 'search', query: ' ' }]) {
+    assert.equal(await code(args), 'INVALID_ARGUMENTS', JSON.stringify(args))
+  }
+  for (const path of ['../a.md', '/etc/passwd', 'link', 'link/a.md']) assert.equal(await code({ action: 'read', path }), 'PERMISSION_DENIED', path)
+  for (const args of [{ action: 'read', path: 'folder' }, { action: 'read', path: 'binary' }, { action: 'append', path: 'a.md', content: '0123456789' }]) assert.equal(await code(args), 'EXECUTION_FAILED', JSON.stringify(args))
 })

@@ -1,7 +1,7 @@
 // What a body may answer or throw, how it is bounded, and how a response is shown to the model.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ToolRegistry, ToolResponse } from 'toolbolt'
+import { CLITool, SearchTool, ToolRegistry, ToolResponse, tool } from 'toolbolt'
 import { bare, hasLoneSurrogate, sleep, unhandledDuring, wellFormed } from './support.ts'
 
 async function answer(body: () => unknown, options: ConstructorParameters<typeof ToolRegistry>[0] = {}, flags: Parameters<typeof bare>[2] = {}): Promise<ToolResponse> {
@@ -205,4 +205,19 @@ describe('ToolResponse', () => {
     assert.throws(() => new ToolResponse('a', 'fine' as never))
     assert.throws(() => new ToolResponse(5 as never, 'success'))
   })
+})
+
+test('what is rendered names the tool and its origin, whichever way it was run', async () => {
+  const registry = new ToolRegistry({ confirm: () => true })
+  const shell = new CLITool(['echo'])
+  const page = tool({ name: 'fetch_page', description: 'F', inputSchema: [], externalContent: true, run: () => 'page' })
+  const own = tool({ name: 'own', description: 'O', inputSchema: [], run: () => 'own' })
+  registry.registerAll([shell, page, own])
+  const told = async (response: ToolResponse | Promise<ToolResponse>) => /\(source: ([^)]*)\)/.exec(registry.render(await response))?.[1]
+  assert.equal(await told(registry.execute('shell', { command: 'echo x' })), 'shell, builtin')
+  assert.equal(await told(registry.execute('fetch_page', {})), 'fetch_page, builtin')
+  assert.equal(await told(registry.executeSync('fetch_page', {})), 'fetch_page, builtin')
+  assert.equal(await told((await registry.executeAll([{ id: '1', name: 'fetch_page', arguments: {} }]))[0]!), 'fetch_page, builtin')
+  assert.equal(await told(new SearchTool({ sources: ['brave'], keys: {} }).run({ query: '' })), undefined, 'nothing from outside')
+  assert.equal(await told(registry.execute('own', {})), undefined)
 })

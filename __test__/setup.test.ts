@@ -16,6 +16,14 @@ test('which Node.js will do', () => {
   for (const version of ['v18.20.0', 'v20.18.9', 'v21.7.3', 'v22.11.0']) assert.match(nodeProblem(version)!, new RegExp(`^toolbolt needs Node\\.js 20\\.19 .*this is ${version}`))
 })
 
+test('where there is a packaged Node.js 22', async () => {
+  const { unavailable }: { unavailable(platform: string, arch: string, isGlibc: boolean): string | undefined } = await import(new URL('node-22.mjs', SCRIPTS).href)
+  assert.equal(unavailable('linux', 'x64', true), undefined)
+  for (const [platform, arch, isGlibc] of [['linux', 'arm64', true], ['darwin', 'arm64', true], ['linux', 'x64', false], ['win32', 'x64', true]] as const) {
+    assert.ok(unavailable(platform, arch, isGlibc)!.includes(`${platform}-${arch}`))
+  }
+})
+
 test('which Rust will do', () => {
   for (const answer of ['cargo 1.88.0 (873a06493 2025-05-10)', 'cargo 1.95.0', 'cargo 2.0.0']) assert.equal(cargoProblem(answer), undefined, answer)
   assert.match(cargoProblem('cargo 1.87.0 (x)\n')!, /needs Rust 1\.88 or later; this is cargo 1\.87\.0 \(x\)\. Update/)

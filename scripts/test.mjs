@@ -1,15 +1,18 @@
-// `npm test`: sets up, builds, then the Rust tests, the type checks, the conformance suite and the Node tests.
-// `--node` runs the Node tests alone on what is built, `--rust` the Rust tests alone, `--types` the type checks alone;
+// `npm test`: sets up, builds, then the Rust tests, the type checks, the conformance suite, a few tests on Node.js 22 and the Node tests.
+// `--node` runs the Node tests alone on what is built, `--node22` those on Node.js 22, `--rust` the Rust tests, `--types` the type checks;
 // the conformance suite alone is `npm run conformance`.
 // Other arguments are names of test files, such as `turn` for __test__/turn.test.ts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { findNode22 } from './node-22.mjs'
 import { ROOT, bin, fail, run } from './run.mjs'
 import { setUp } from './setup.mjs'
 
 /** For one file. The longest makes a million calls, in a child process, on whatever machine this is. */
 const FILE_TIMEOUT_MS = 30 * 60_000
 const NODE_TESTS = 'Node tests'
+const NODE_22_TESTS = ['exports', 'smoke'].map(name => join('__test__', `${name}.test.ts`))
+const NODE_22_TIMEOUT_MS = 120_000
 const TYPE_CHECKS = ['tsconfig.json', 'tsconfig.test.json', '__test__/contract/tsconfig.json']
 
 const args = process.argv.slice(2)
@@ -47,8 +50,18 @@ const node = () => part(NODE_TESTS, () => run(process.execPath, [
   '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`, ...testFiles(),
 ], { mayFail: true }))
 
-const PARTS = { '--node': [node], '--rust': [rust], '--types': [types], undefined: [build, rust, types, conformance, node] }
+/** The other version that is supported: that the addon loads there, and what rests on the version. */
+const node22 = () => part('Node.js 22', () => {
+  const { path, reason } = findNode22()
+  if (path === undefined) {
+    console.log(`NOT RUN: ${reason}. Nothing was tested on Node.js 22.`)
+    return true
+  }
+  return run(path, ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-timeout=${NODE_22_TIMEOUT_MS}`, ...NODE_22_TESTS], { mayFail: true })
+})
+
+const PARTS = { '--node': [node], '--node22': [node22], '--rust': [rust], '--types': [types], undefined: [build, rust, types, conformance, node22, node] }
 const chosen = PARTS[only]
-if (chosen === undefined) fail(`unknown option ${only}; use --node, --rust or --types`)
+if (chosen === undefined) fail(`unknown option ${only}; use --node, --node22, --rust or --types`)
 for (const one of chosen) one()
 if (failed.length > 0) fail(`FAILED: ${failed.join(', ')}`)

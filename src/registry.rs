@@ -309,8 +309,8 @@ impl NativeRegistry {
 
     /// Text from outside between delimiters.
     #[napi(catch_unwind)]
-    pub fn guard(&self, text: String, origin: String) -> String {
-        guard::wrap(&text, &origin, &guard::nonce(), self.gate.prompts())
+    pub fn guard(&self, text: String, origin: String, tool: Option<String>) -> String {
+        guard::wrap(&text, guard::Source { tool: tool.as_deref(), origin: &origin }, &guard::nonce(), self.gate.prompts())
     }
 
     fn ticket(&self, ticket: f64) -> Ticket {

@@ -8,7 +8,7 @@ import type { Entry, Inner } from './entry.js'
 import { ToolError, fromNative, unwrap } from './errors.js'
 import { ignore, isThenable, notify } from './listener.js'
 import { type Outcome, readResult } from './result.js'
-import { ToolResponse, fromFinished } from './response.js'
+import { ToolResponse, fromFinished, nameSource } from './response.js'
 import type { StandardResult } from './schema.js'
 import type { ConfirmRequest, ExecuteOptions, Progress, ToolContext, ToolEvent } from './types.js'
 import { type Waited, wait } from './wait.js'
@@ -245,6 +245,7 @@ export class Call implements ToolContext {
       const patch = JSON.parse(changed ?? misuse())
       this.response = new ToolResponse(patch.text ?? text, patch.status, patch.dropData ? { truncated: true } : data, stamp)
     }
+    if (stamp.external) nameSource(this.response, this.#entry.name)
     if (onEvent !== undefined) this.#deliver()
   }
 
@@ -282,6 +283,7 @@ export class Call implements ToolContext {
 
   #end(finished: string): void {
     this.response = fromFinished(finished, this.callId)
+    if (this.#entry !== undefined) nameSource(this.response, this.#entry.name)
     if (this.#inner.onEvent !== undefined) this.#deliver()
   }
 

@@ -1,72 +1,14 @@
 /** The command line tool. */
 import { delimiter, isAbsolute } from 'node:path'
 import { binding } from './binding.js'
-import { type Policy, addPolicy } from './dispatch.js'
+import { AppPolicy, type ArgPolicy, type ProgramRule, checkRules } from './cli-rules.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkRecord } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
-import type { ToolResponse } from './response.js'
-import { ignore } from './listener.js'
+import { type ToolResponse, nameSource } from './response.js'
 import { Tool } from './tool.js'
 import type { InputSchema, ToolContext } from './types.js'
-
-/**
- * Judges a command. Its words begin with the absolute path of the program. `null` and `undefined` allow it; a text refuses it and tells the
- * model why; anything else, a promise and a throw refuse it too.
- */
-export type ArgPolicy = (tokens: string[]) => string | null | undefined
-
-/** Refuses what is listed and allows the rest. */
-export interface DenyRule {
-  mode: 'deny'
-  /** Long options with their dashes; what begins like one is taken for its abbreviation and refused too. */
-  long?: readonly string[]
-  /** Letters of short options, refused wherever they stand in a cluster. */
-  short?: string
-  /** Letters of short options that take the rest of their cluster, or the next word, as a value. */
-  takes?: string
-  /** Whether the program takes the beginning of a long option's name for it. Default: true. */
-  abbreviations?: boolean
-  /** The most operands, where a further one would name a file to write. Default: no limit. */
-  maxOperands?: number
-  /** Whether a single dash can begin a long name, as in `-name`. Default: false. */
-  singleDashLong?: boolean
-  /** Options of which one has to be the first argument. */
-  needsFirst?: readonly string[]
-  /** What every operand has to begin with, one of these. Default: anything. */
-  operands?: readonly string[]
-  /** Whether the program changes something, which the person who is asked then reads. Default: false. */
-  writes?: boolean
-}
-
-/** Allows what is listed and refuses the rest. */
-export interface AllowRule {
-  mode: 'allow'
-  /** Long options with their dashes, spelled out. */
-  long?: readonly string[]
-  /** Letters of short options. */
-  short?: string
-  /** Letters of short options that take the rest of their cluster, or the next word, as a value. */
-  takes?: string
-  /** Long options that take the next word as a value. */
-  longTakes?: readonly string[]
-  /** Put before all other arguments. */
-  forceArgs?: readonly string[]
-  /** What every operand has to begin with, one of these. Default: anything. */
-  operands?: readonly string[]
-  /** What no value of an option may begin with. */
-  refuseValues?: string
-  /** Options that make a call one that changes something. */
-  changes?: readonly string[]
-  /** Whether every call changes something. Default: false. */
-  writes?: boolean
-  /** Whether it cannot work without the network, which a sandbox otherwise takes away. Default: false. */
-  network?: boolean
-}
-
-/** How the arguments of one program are judged. */
-export type ProgramRule = 'any' | 'refuse' | DenyRule | AllowRule | ArgPolicy
 
 /** How programs are run. */
 export interface CLIOptions {
@@ -78,21 +20,28 @@ export interface CLIOptions {
   maxOutputBytes?: number | undefined
   /**
    * The whole environment of a program; git's safety variables come on top. Default: PATH (its absolute folders), HOME and LANG as they are
-   * now, and `cat` for PAGER and GIT_PAGER.
+   * now, `cat` for PAGER and GIT_PAGER, and `NO_COLOR=1` and `TERM=dumb`, so that output is plain text.
    */
   env?: Record<string, string> | undefined
-  /** The folder that programs start in. Default: this process's. */
+  /** The folder that programs start in, which has to exist; `~` is not expanded. Default: this process's. */
   cwd?: string | undefined
-  /** Whether a program without a rule is refused instead of judged by the names of its options. Default: false. */
+  /** Whether a program without a rule is refused instead of judged by the names of its options. Not beside `argPolicy`. Default: false. */
   strict?: boolean | undefined
   /** Confines programs with Landlock: they write, make and remove files beneath the working folder only, and have no TCP. Default: no sandbox. */
   sandbox?: 'best-effort' | 'required' | undefined
-  /** Rules by program name; they stand before the built-in ones. */
+  /** Rules by program name, of allowed programs only; they stand before the built-in ones. */
   programs?: Readonly<Record<string, ProgramRule>> | undefined
   /** Judges every program without a rule in `programs`, in place of the built-in policy. */
   argPolicy?: ArgPolicy | undefined
   /** The words of description, parameter and errors. Default: English. */
   prompts?: PromptRegistry | undefined
+}
+
+/** An allowed program that never runs, and why. The model is not told of it. */
+export interface UnavailableProgram {
+  readonly program: string
+  /** `not-found`: not in the absolute folders of PATH. `refused`: by its rule, whatever the arguments. `no-rule`: it has none, and `strict` wants one. */
+  readonly reason: 'not-found' | 'refused' | 'no-rule'
 }
 
 /** What a program learns of a run. */
@@ -126,18 +75,20 @@ export class CLITool extends Tool<{ command: string }, CLIData> {
   override requiresConfirmation = true
   override externalContent = true
   override readonly timeoutMs: number
+  /** Allowed programs that cannot run as things are, in order of their names; the description leaves them out. Programs are looked up once, when the tool is made. */
+  readonly unavailable: readonly UnavailableProgram[]
   readonly #schema: () => InputSchema
 
   /**
    * @param allowedCommands bare names of programs, looked up once in the absolute folders of PATH; none denies all.
-   * @throws ToolError `INVALID_OPTIONS`; `UNSUPPORTED_PLATFORM` off POSIX, or for a required sandbox that the kernel does not have.
+   * @throws ToolError `INVALID_OPTIONS`, also for options that contradict each other and a `cwd` that is no folder; `UNSUPPORTED_PLATFORM` off POSIX, or for a required sandbox that the kernel does not have.
    */
   constructor(allowedCommands: readonly string[], options: CLIOptions = {}) {
     check(allowedCommands, options)
     const policy = new AppPolicy(options)
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
     const maxOutputChars = options.maxOutputChars ?? DEFAULT_CHARS
-    const native = unwrap(() => binding.cliTool(nativePrompts(options.prompts), {
+    const { tool: native, unavailable } = unwrap(() => binding.cliTool(nativePrompts(options.prompts), {
       allowed: [...allowedCommands],
       path: options.env?.['PATH'] ?? process.env['PATH'] ?? '',
       env: options.env === undefined ? defaultEnvironment() : { ...options.env },
@@ -153,10 +104,14 @@ export class CLITool extends Tool<{ command: string }, CLIData> {
     }))
     super('shell', native.description)
     this.timeoutMs = timeoutMs + SLACK_MS
+    this.unavailable = Object.freeze(unavailable as UnavailableProgram[])
     this.#schema = () => JSON.parse(native.inputSchema)
     held.set(this, policy)
     backWith(this, native, CLITool)
   }
+
+  /** What `argPolicy` or a function in `programs` threw last, or a TypeError about an answer that is none; the model is told neither. `undefined` until then. */
+  get lastPolicyError(): unknown { return held.get(this)?.lastError }
 
   override getParameters(): InputSchema { return this.#schema() }
 
@@ -167,40 +122,13 @@ export class CLITool extends Tool<{ command: string }, CLIData> {
   override isExternalContent(_args: { command: string }): boolean { return true }
 
   /** Runs by itself, outside any registry: nobody is asked. */
-  override run(args: { command: string }, context?: ToolContext): Promise<ToolResponse<CLIData>> { return runNative(this, args, { context }) }
-}
-
-/** The app's rules as the core takes them, and the functions among them. */
-class AppPolicy implements Policy {
-  /** Rules by program name; a function stands there as `hook`. What the app allows without a rule may write. */
-  readonly rules: Record<string, object> = {}
-  /** The number under which the core asks; none where there is no function. */
-  readonly number: number | undefined
-  readonly #functions = new Map<string, ArgPolicy>()
-  readonly #forAll: ArgPolicy | undefined
-
-  constructor(options: CLIOptions) {
-    for (const [program, rule] of Object.entries(options.programs ?? {})) {
-      if (typeof rule === 'function') this.#functions.set(program, rule)
-      const shown = typeof rule === 'function' ? { mode: 'hook' } : rule === 'any' ? { mode: 'any', writes: true } : rule === 'refuse' ? { mode: 'refuse' } : rule
-      Object.defineProperty(this.rules, program, { value: shown, enumerable: true })
-    }
-    this.#forAll = options.argPolicy
-    if (this.#functions.size > 0 || this.#forAll !== undefined) this.number = addPolicy(this)
-  }
-
-  judge(program: string, words: string[]): readonly string[] {
-    const verdict: unknown = (this.#functions.get(program) ?? this.#forAll)?.(words)
-    if (verdict === null || (verdict === undefined && (this.#functions.has(program) || this.#forAll !== undefined))) return ['allow']
-    ignore(verdict)
-    return typeof verdict === 'string' && verdict.trim() !== '' ? ['refuse', verdict] : []
-  }
+  override async run(args: { command: string }, context?: ToolContext): Promise<ToolResponse<CLIData>> { return nameSource(await runNative(this, args, { context }), this.name) }
 }
 
 function defaultEnvironment(): Record<string, string> {
   const { PATH = '', HOME, LANG } = process.env
   // A relative folder would let a program of the working folder stand in for one that an allowed program starts.
-  const env: Record<string, string> = { PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter), PAGER: 'cat', GIT_PAGER: 'cat' }
+  const env: Record<string, string> = { PATH: PATH.split(delimiter).filter(isAbsolute).join(delimiter), PAGER: 'cat', GIT_PAGER: 'cat', NO_COLOR: '1', TERM: 'dumb' }
   if (HOME !== undefined) env['HOME'] = HOME
   if (LANG !== undefined) env['LANG'] = LANG
   return env
@@ -211,16 +139,16 @@ function check(allowed: unknown, options: CLIOptions): void {
     throw invalidOption("the allowed commands must be a list of program names, such as ['git', 'ls']")
   }
   checkKeys(options, KNOWN, 'the options of CLITool')
-  if (options.timeoutMs === null) throw invalidOption('timeoutMs must be a positive number of milliseconds: a program always has a limit')
-  checkMs(options.timeoutMs, 'timeoutMs')
+  checkLimitMs(options.timeoutMs, 'timeoutMs')
   checkChars(options.maxOutputChars, 'maxOutputChars')
   checkChars(options.maxOutputBytes, 'maxOutputBytes')
-  checkText(options.cwd, 'cwd')
+  checkFolder(options.cwd, 'cwd')
   if (options.strict !== undefined) checkBoolean(options.strict, 'strict')
   checkFunction(options.argPolicy, 'argPolicy')
   if (options.sandbox !== undefined && options.sandbox !== 'best-effort' && options.sandbox !== 'required') throw invalidOption("sandbox must be 'best-effort' or 'required'")
   checkEnvironment(options.env)
-  checkRules(options.programs)
+  checkRules(options.programs, allowed)
+  if (options.strict === true && options.argPolicy !== undefined) throw invalidOption('strict and argPolicy contradict each other: argPolicy judges every program without a rule, so that strict could refuse none; leave one of them out')
 }
 
 function checkEnvironment(env: unknown): void {
@@ -228,14 +156,5 @@ function checkEnvironment(env: unknown): void {
   for (const [name, value] of Object.entries(env ?? {})) {
     if (name === '' || name.includes('=') || name.includes('\0')) throw invalidOption(`env has a variable that cannot have this name: ${JSON.stringify(name)}`)
     if (typeof value !== 'string' || value.includes('\0')) throw invalidOption(`the variable ${name} in env must be a text without NUL`)
-  }
-}
-
-function checkRules(programs: unknown): void {
-  checkRecord(programs, 'programs')
-  for (const [name, rule] of Object.entries(programs ?? {})) {
-    const mode = typeof rule === 'object' && rule !== null ? (rule as { mode?: unknown }).mode : rule
-    const fits = typeof rule === 'function' || rule === 'any' || rule === 'refuse' || (rule !== mode && (mode === 'deny' || mode === 'allow'))
-    if (!fits) throw invalidOption(`the rule of '${name}' must be 'any', 'refuse', a function, or an object with mode 'deny' or 'allow'`)
   }
 }

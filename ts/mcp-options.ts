@@ -2,7 +2,7 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import { checkBoolean, checkChars, checkFunction, checkKeys, checkMs, checkRecord, checkText } from './options.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
 import type { ToolsChange } from './mcp.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
@@ -40,34 +40,10 @@ export interface MCPRespawn {
   healthyAfterMs?: number | undefined
 }
 
-/** How to reach a server, and how far to trust it. */
-export interface MCPClientOptions extends MCPBounds {
+/** How far to trust a server, and what holds for every one. */
+export interface MCPCommonOptions extends MCPBounds {
   /** Prefix of the names of its tools, and their origin: `mcp:{namespace}`. `[A-Za-z0-9_-]`, 1 to 64 characters. */
   namespace: string
-  /** The program to start, found in PATH. No shell is involved. Either this or `url`. */
-  command?: string | undefined
-  /** Its arguments. Default: none. */
-  args?: readonly string[] | undefined
-  /**
-   * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
-   * process's environment. Values never appear in errors.
-   */
-  env?: Record<string, string> | undefined
-  /** Its working folder. Default: this process's. */
-  cwd?: string | undefined
-  /** Where the server is: `https://…`, or `http://…` on this machine. Either this or `command`. */
-  url?: string | undefined
-  /**
-   * With `url`: how messages travel. `http` is Streamable HTTP, `sse` the HTTP+SSE of revision 2024-11-05, `auto` the first and, where the
-   * server knows nothing of it, the second. Default: `auto`.
-   */
-  transport?: 'auto' | 'http' | 'sse' | undefined
-  /** With `url`: headers of every request. They leave for the origin of the url only, and their values never appear in errors. */
-  headers?: Record<string, string> | undefined
-  /** With `url`: gives the token that is sent as `Authorization: Bearer …`. Called once for all requests that a server answers 401. */
-  auth?: AuthCallback | undefined
-  /** With `url`: whether `http://` may leave this machine, in clear text. Default: false. */
-  allowInsecureHttp?: boolean | undefined
   /** Which revision to speak: `legacy` for those up to 2025-11-25. Default: `auto`, which asks the server. */
   protocol?: 'auto' | 'legacy' | '2026-07-28' | undefined
   /** Whether calls of its tools need a yes. Default: true. */
@@ -97,6 +73,53 @@ export interface MCPClientOptions extends MCPBounds {
   prompts?: PromptRegistry | undefined
 }
 
+/** A server to start as a program. */
+export interface MCPCommandOptions extends MCPCommonOptions {
+  /** The program to start, found in PATH. No shell is involved. */
+  command: string
+  /** Its arguments. Default: none. */
+  args?: readonly string[] | undefined
+  /**
+   * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
+   * process's environment. Values never appear in errors.
+   */
+  env?: Record<string, string> | undefined
+  /** Its working folder; `~` is not expanded. Default: this process's. */
+  cwd?: string | undefined
+  url?: undefined
+  transport?: undefined
+  headers?: undefined
+  auth?: undefined
+  allowInsecureHttp?: undefined
+}
+
+/** A server to reach at an address. */
+export interface MCPUrlOptions extends MCPCommonOptions {
+  /** Where the server is: `https://…`, or `http://…` on this machine. */
+  url: string
+  /**
+   * How messages travel. `http` is Streamable HTTP, `sse` the HTTP+SSE of revision 2024-11-05, `auto` the first and, where the
+   * server knows nothing of it, the second. Default: `auto`.
+   */
+  transport?: 'auto' | 'http' | 'sse' | undefined
+  /** Headers of every request. They leave for the origin of the url only, and their values never appear in errors. */
+  headers?: Record<string, string> | undefined
+  /** Gives the token that is sent as `Authorization: Bearer …`. Called once for all requests that a server answers 401. */
+  auth?: AuthCallback | undefined
+  /** Whether `http://` may leave this machine, in clear text. Default: false. */
+  allowInsecureHttp?: boolean | undefined
+  command?: undefined
+  args?: undefined
+  env?: undefined
+  cwd?: undefined
+}
+
+/** How to reach a server, with `command` or with `url`, and how far to trust it. */
+export type MCPClientOptions = MCPCommandOptions | MCPUrlOptions
+
+/** What a caller without types may have given. */
+type Given = MCPCommonOptions & { [Key in Exclude<keyof MCPClientOptions, keyof MCPCommonOptions>]?: MCPCommandOptions[Key] | MCPUrlOptions[Key] | undefined }
+
 const DEFAULT_TIMEOUT_MS = 30_000
 const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
 const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
@@ -105,7 +128,7 @@ const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
 
 /** Options from whatever `connect` was given. @throws ToolError `INVALID_OPTIONS`. */
-export function readOptions(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions>) {
+export function readOptions(server: string | readonly string[] | Given, options: Partial<Given>) {
   if (typeof server === 'string' || Array.isArray(server)) {
     if (typeof server === 'string' && /^\s*https?:\/\//i.test(server)) throw invalidOption('a string is a command to start; pass { url } to connect, or use connectHttp')
     const words = typeof server === 'string' ? unwrap(() => binding.splitCommandLine(server)) : server
@@ -114,17 +137,17 @@ export function readOptions(server: string | readonly string[] | MCPClientOption
     return checked({ namespace: 'mcp', ...options, command, args })
   }
   if (server === null || typeof server !== 'object') throw invalidOption('connect takes a command, a list of words or options')
-  return checked({ ...(server as MCPClientOptions), ...options })
+  return checked({ ...(server as Given), ...options })
 }
 
 /** Options from an address and the transport that a method stands for. @throws ToolError `INVALID_OPTIONS`. */
-export function readUrlOptions(url: string, transport: 'http' | 'sse', options: Partial<MCPClientOptions>) {
+export function readUrlOptions(url: string, transport: 'http' | 'sse', options: Partial<Given>) {
   const { transport: given = transport } = options
   if (given !== transport) throw invalidOption(`this method is for transport '${transport}'; use connect with { url, transport }`)
   return checked({ namespace: 'mcp', ...options, url, transport })
 }
 
-function checked(options: MCPClientOptions) {
+function checked(options: Given) {
   const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
   if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
   const { namespace, requiresConfirmation = true, maxDescChars, protocol = 'auto', timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs } = options
@@ -133,8 +156,7 @@ function checked(options: MCPClientOptions) {
   if (!['auto', 'legacy', '2026-07-28'].includes(protocol)) throw invalidOption("protocol must be 'auto', 'legacy' or '2026-07-28'")
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
-  if (connectTimeoutMs === null) throw invalidOption('connectTimeoutMs must be a positive number of milliseconds; without it timeoutMs holds')
-  checkMs(connectTimeoutMs, 'connectTimeoutMs')
+  checkLimitMs(connectTimeoutMs, 'connectTimeoutMs')
   checkFunction(options.onToolsChanged, 'onToolsChanged')
   if ((options.command === undefined) === (options.url === undefined)) throw invalidOption('give either command, for a program to start, or url, for a server that runs elsewhere')
   const respawn = readRespawn(options.respawn)
@@ -150,19 +172,19 @@ function checked(options: MCPClientOptions) {
   }
 }
 
-function ofCommand(options: MCPClientOptions) {
-  const misplaced = OF_URLS.find(key => options[key as keyof MCPClientOptions] !== undefined)
+function ofCommand(options: Given) {
+  const misplaced = OF_URLS.find(key => options[key as keyof Given] !== undefined)
   if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a url; a command takes env`)
   const { command, args = [], env = {}, cwd } = options
   if (typeof command !== 'string') throw invalidOption('command must be a string')
   if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
   if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
-  if (cwd !== undefined && typeof cwd !== 'string') throw invalidOption('cwd must be a string')
+  checkFolder(cwd, 'cwd')
   return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
 }
 
-function ofUrl(options: MCPClientOptions) {
-  const misplaced = OF_COMMANDS.find(key => options[key as keyof MCPClientOptions] !== undefined && !(key === 'args' && options.args?.length === 0))
+function ofUrl(options: Given) {
+  const misplaced = OF_COMMANDS.find(key => options[key as keyof Given] !== undefined && !(key === 'args' && options.args?.length === 0))
   if (misplaced !== undefined) throw invalidOption(`${misplaced} is for servers with a command; a url takes headers and auth`)
   const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false } = options
   if (typeof url !== 'string') throw invalidOption('url must be a string')
@@ -193,13 +215,12 @@ function readRespawn(respawn: boolean | MCPRespawn = true) {
   const { attempts, firstDelayMs, maxDelayMs, healthyAfterMs } = respawn
   checkChars(attempts, 'respawn.attempts')
   for (const [name, value] of Object.entries({ firstDelayMs, maxDelayMs, healthyAfterMs })) {
-    if (value === null) throw invalidOption(`respawn.${name} must be a positive number of milliseconds`)
-    checkMs(value, `respawn.${name}`)
+    checkLimitMs(value, `respawn.${name}`)
   }
   return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
 }
 
-function readPins({ expectedFingerprints, pins }: MCPClientOptions) {
+function readPins({ expectedFingerprints, pins }: Given) {
   if (expectedFingerprints !== undefined) {
     if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
     checkRecord(expectedFingerprints, 'expectedFingerprints')

@@ -4,15 +4,16 @@ import { binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { type ErrorCode, ToolError, invalidOption } from './errors.js'
 import { MCPClient, adopt, remark } from './mcp.js'
-import type { MCPClientOptions } from './mcp-options.js'
+import type { MCPClientOptions, MCPUrlOptions } from './mcp-options.js'
 import { sanitizeToolName } from './names.js'
+import { checkFolder } from './options.js'
 import type { ToolRegistry } from './registry.js'
 
 /** A path, or what such a file holds. */
 export type McpServersSource = string | { readonly mcpServers: Readonly<Record<string, unknown>> }
 
 /** Options that hold for every server; the file says the rest. */
-export type McpServersOptions = Partial<Omit<MCPClientOptions, (typeof OF_THE_FILE)[number]>>
+export type McpServersOptions = Partial<Omit<MCPUrlOptions, (typeof OF_THE_FILE)[number]>>
 
 const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints'] as const
 /** What of an entry is read. */
@@ -141,19 +142,26 @@ async function readSource(source: McpServersSource): Promise<{ servers: Server[]
 function readEntry(entry: Readonly<Record<string, unknown>>, folder: string | undefined) {
   const { command, args, env, cwd, url, headers, type = entry.transport } = entry
   const unknown = Object.keys(entry).filter(key => !READ.includes(key))
-  if ((command === undefined) === (url === undefined)) throw invalidOption("it needs either 'command' or 'url'")
+  if (command !== undefined && url !== undefined) throw invalidOption("its entry has both 'command' and 'url': keep 'command' to start a program, or 'url' to reach a server that runs already, and remove the other")
+  if (command === undefined && url === undefined) throw invalidOption("its entry has neither 'command' nor 'url': add 'command' to start a program, or 'url' to reach a server that runs already")
   if (type !== undefined && type !== 'stdio' && (typeof type !== 'string' || !Object.hasOwn(TRANSPORTS, type))) throw invalidOption("its 'type' must be 'stdio', 'http' or 'sse'")
   if (type !== undefined && (type === 'stdio') !== (url === undefined)) throw invalidOption(`its 'type' does not fit its ${url === undefined ? 'command' : 'url'}`)
   const reached: Record<string, unknown> = url === undefined
     ? { command: text(command, 'command'), args: list(args), env: record(env, 'env') }
     : { url: text(url, 'url'), headers: record(headers, 'headers'), ...(typeof type === 'string' ? { transport: TRANSPORTS[type] } : {}) }
-  if (url === undefined && cwd !== undefined) reached.cwd = resolve(folder ?? '.', text(cwd, 'cwd'))
+  if (url === undefined && cwd !== undefined) reached.cwd = resolve(folder ?? '.', folderOf(cwd))
   return { ...reached, unknown }
 }
 
 function text(value: unknown, what: string): string {
   if (typeof value !== 'string' || value === '') throw invalidOption(`its '${what}' must be a text that is not empty`)
   return expand(value)
+}
+
+function folderOf(value: unknown): string {
+  const path = text(value, 'cwd')
+  checkFolder(path, "its 'cwd'")
+  return path
 }
 
 function list(value: unknown = []): string[] {
@@ -187,9 +195,15 @@ function failureOf(server: string, error: unknown): Failure {
   return ToolError.isInstance(error) ? { server, code: error.code, message: error.message } : { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
 }
 
+function extent(failed: number, all: number): string {
+  if (failed === all) return `None of the ${all} MCP servers could be connected.`
+  return `${failed} of ${all} MCP servers could not be connected; ${all - failed === 1 ? 'the other is, and its' : 'the others are, and their'} tools are registered.`
+}
+
 function aggregate(failures: readonly Failure[], all: number): ToolError {
   const [first] = failures
   const code = failures.every(failure => failure.code === first?.code) ? first!.code : 'CONNECTION_FAILED'
   const reasons = failures.map(({ server, message }) => `- '${server}': ${message}`).join('\n')
-  return new ToolError(code, `${failures.length} of ${all} MCP servers could not be connected; the others are.\n${reasons}`, { data: { failures } })
+  const told = all === 1 ? `MCP server '${first!.server}' could not be connected: ${first!.message}` : `${extent(failures.length, all)}\n${reasons}`
+  return new ToolError(code, told, { data: { failures } })
 }

@@ -4,7 +4,7 @@ import { type ToolListener, addToolListener, operation } from './dispatch.js'
 import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
-import { type MCPClientOptions, readOptions, readUrlOptions } from './mcp-options.js'
+import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
@@ -120,9 +120,9 @@ export class MCPClient implements AsyncDisposable {
    * Starts a server, or reaches the one at `url`, and shakes hands. A string is split into words as a shell would, without running one; a list is taken as it is.
    * @throws ToolError `INVALID_NAME`, `INVALID_OPTIONS`; `CONNECTION_FAILED` with the server's last words; `TIMEOUT`.
    */
-  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPClientOptions, 'command' | 'args' | 'url'>>): Promise<MCPClient>
+  static async connect(server: string | readonly string[], options?: Partial<Omit<MCPCommandOptions, 'command' | 'args'>>): Promise<MCPClient>
   static async connect(options: MCPClientOptions): Promise<MCPClient>
-  static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPClientOptions> = {}): Promise<MCPClient> {
+  static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPCommandOptions> = {}): Promise<MCPClient> {
     return MCPClient.#open(readOptions(server, options))
   }
 
@@ -131,7 +131,7 @@ export class MCPClient implements AsyncDisposable {
    * The namespace is `mcp` unless given.
    * @throws ToolError as `connect`.
    */
-  static async connectHttp(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+  static async connectHttp(url: string, options: Partial<Omit<MCPUrlOptions, 'url'>> = {}): Promise<MCPClient> {
     return MCPClient.#open(readUrlOptions(url, 'http', options))
   }
 
@@ -139,7 +139,7 @@ export class MCPClient implements AsyncDisposable {
    * Reaches a server over HTTP+SSE, the transport of revision 2024-11-05. The namespace is `mcp` unless given.
    * @throws ToolError as `connect`.
    */
-  static async connectSse(url: string, options: Partial<Omit<MCPClientOptions, 'url' | 'command'>> = {}): Promise<MCPClient> {
+  static async connectSse(url: string, options: Partial<Omit<MCPUrlOptions, 'url'>> = {}): Promise<MCPClient> {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 

@@ -3,7 +3,7 @@ import { type NativeTool, binding } from './binding.js'
 import { toText } from './arguments.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkChars, checkKeys } from './options.js'
+import { checkChars, checkFolder, checkKeys } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import type { ToolResponse } from './response.js'
 import { Tool } from './tool.js'
@@ -21,10 +21,12 @@ export interface NotesOptions {
   prompts?: PromptRegistry | undefined
 }
 
+/** What notes can be asked for. */
+export type NotesAction = 'read' | 'append' | 'list' | 'search'
+
 /** What a call asks for. */
 export interface NotesArgs {
-  /** `read`, `append`, `list` or `search`. */
-  action: string
+  action: NotesAction
   /** The note, relative to the root; for `list` and `search` a folder, the root by default. */
   path?: string
   /** What to add. For `append` alone. */
@@ -109,11 +111,12 @@ export class NotesTool extends Tool<NotesArgs, NotesData> {
   readonly #native: NativeTool
 
   /**
-   * @param root the folder, made by the first append, for its owner alone. A relative path counts from the working folder of now; `~` is not expanded.
+   * @param root the folder, made by the first append, for its owner alone. A relative path counts from the working folder of now; One that begins with `~` is refused: it is not expanded.
    * @throws ToolError `INVALID_OPTIONS`; `UNSUPPORTED_PLATFORM` where the system is not a POSIX one.
    */
   constructor(root: string, options: NotesOptions = {}) {
     if (typeof root !== 'string' || !root.isWellFormed()) throw invalidOption('the root of notes must be the path of a folder, as a string')
+    checkFolder(root, 'the root of notes')
     checkKeys(options, ['maxReadChars', 'maxAppendChars', 'maxFileBytes', 'prompts'], 'the options of a NotesTool')
     const { maxReadChars, maxAppendChars, maxFileBytes, prompts } = options
     checkChars(maxReadChars, 'maxReadChars')
@@ -136,7 +139,7 @@ export class NotesTool extends Tool<NotesArgs, NotesData> {
   override needsConfirmation(args: NotesArgs): boolean { return this.#native.needsConfirmation(toText(args)) }
 
   /** Carries a call out by itself, outside any registry: nobody is asked. */
-  override run<Action extends string>(args: NotesArgs & { action: Action }, context?: ToolContext): Promise<ToolResponse<NotesDataOf<Action>>> {
+  override run<Action extends NotesAction>(args: NotesArgs & { action: Action }, context?: ToolContext): Promise<ToolResponse<NotesDataOf<Action>>> {
     return runNative(this, args, { context })
   }
 }

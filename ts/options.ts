@@ -8,6 +8,12 @@ export function checkMs(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw invalidOption(`${name} must be a positive number of milliseconds, or null for no limit`)
 }
 
+/** Milliseconds of what always has a limit. */
+export function checkLimitMs(value: unknown, name: string): void {
+  if (value === undefined) return
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw invalidOption(`${name} must be a positive number of milliseconds`)
+}
+
 /** Characters: a positive whole number below 2^31. */
 export function checkChars(value: unknown, name: string): void {
   if (value === undefined) return
@@ -25,6 +31,14 @@ export function checkRecord(value: unknown, name: string): asserts value is Reco
 export function checkText(value: unknown, name: string): void {
   if (value === undefined) return
   if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalidOption(`${name} must be a text that is not empty and holds no NUL`)
+}
+
+/** The path of a folder. `~` is a shell's word for one, and would otherwise be the name of a folder here. */
+export function checkFolder(value: unknown, name: string): void {
+  checkText(value, name)
+  if (typeof value === 'string' && value.startsWith('~')) {
+    throw invalidOption(`${name} begins with ~, which is not expanded (${JSON.stringify(value)}): build the path with os.homedir(), or write ./~ for a folder of that name`)
+  }
 }
 
 export function checkName(value: unknown): void {

@@ -11,7 +11,7 @@ import type { MCPClient } from './mcp.js'
 import { ConnectedServers, type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
-import { type ToolResponse, isExternal } from './response.js'
+import { type ToolResponse, isExternal, sourceOf } from './response.js'
 import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
 import { type TurnOptions, executeAll, mayAsk } from './turn.js'
@@ -222,11 +222,11 @@ export class ToolRegistry implements AsyncDisposable {
 
   /**
    * The text of a response for a model. Text from outside stands between delimiters that nothing in it can forge, after a
-   * sentence saying that it is no instruction. The response itself stays raw.
+   * sentence that names the tool and its origin and says that it is no instruction. The response itself stays raw.
    */
   render(response: ToolResponse): string {
     if (typeof (response as Partial<ToolResponse> | null)?.text !== 'string') throw invalidOption('render takes a response')
-    return isExternal(response) ? this.#inner.native.guard(response.text, String(response.origin ?? '')) : response.text
+    return isExternal(response) ? this.#inner.native.guard(response.text, String(response.origin ?? ''), sourceOf(response) ?? null) : response.text
   }
 
   /** The permitted tools for OpenAI's chat API: all, or the named ones in the given order, each once, unknown names left out. */

@@ -83,6 +83,18 @@ export function isExternal(response: object): boolean {
   return !(isResponse(response) && Object.getOwnPropertyDescriptor(response, EXTERNAL) === undefined && (response as { [EXTERNAL]?: unknown })[EXTERNAL] === false)
 }
 
+/** The tools that responses from outside came from. */
+const sources = new WeakMap<object, string>()
+
+/** Remembers which tool a response came from, where a model will be told. */
+export function nameSource<R extends object>(response: R, tool: string): R {
+  if (isExternal(response)) sources.set(response, tool)
+  return response
+}
+
+/** The tool that a response came from, if that is known. */
+export function sourceOf(response: object): string | undefined { return sources.get(response) }
+
 /** Data as JSON; `undefined` where it has no JSON form. Throws for cycles. */
 export function stringifyData(data: unknown): string | undefined {
   return JSON.stringify(data, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))

@@ -2,9 +2,9 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { backWith, runNative } from './native-tool.js'
-import { checkChars, checkKeys, checkMs } from './options.js'
+import { checkChars, checkKeys, checkLimitMs } from './options.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
-import type { ToolResponse } from './response.js'
+import { type ToolResponse, nameSource } from './response.js'
 import { Tool } from './tool.js'
 import type { InputSchema, ToolContext } from './types.js'
 
@@ -75,7 +75,7 @@ export class SearchTool extends Tool<{ query: string }, SearchData> {
   override getParameters(): InputSchema { return this.#schema() }
 
   /** Searches by itself, outside any registry. */
-  override run(args: { query: string }, context?: ToolContext): Promise<ToolResponse<SearchData>> { return runNative(this, args, { context }) }
+  override async run(args: { query: string }, context?: ToolContext): Promise<ToolResponse<SearchData>> { return nameSource(await runNative(this, args, { context }), this.name) }
 }
 
 function checked(options: SearchOptions) {
@@ -96,8 +96,7 @@ function checked(options: SearchOptions) {
 }
 
 function limit<Name extends string>(value: number | undefined, name: Name) {
-  if (value === null) throw invalidOption(`${name} must be a positive number of milliseconds`)
-  checkMs(value, name)
+  checkLimitMs(value, name)
   return value === undefined ? {} : { [name]: value }
 }
 

@@ -123,7 +123,7 @@ export interface ConfirmRequest {
    * makes of them comes after.
    */
   readonly args: Readonly<Record<string, any>>
-  /** The call for a person's eyes: control and invisible characters are shown as `\u{...}`, and a cut says what it hides. */
+  /** The call for a person's eyes: line feeds, tabs and carriage returns are shown as `\n`, `\t` and `\r`, other control and invisible characters as `\u{...}`, backslashes doubled, and a cut says what it hides. */
   readonly preview: string
   readonly callId: string
   /** Aborts when the question has become pointless. */

@@ -48,6 +48,24 @@ pub struct CliSettings {
     pub sandbox: Option<String>,
 }
 
+/// An allowed program that never runs.
+#[napi(object, object_from_js = false)]
+pub struct CliUnavailable {
+    /// Its name.
+    pub program: String,
+    /// `not-found`, `refused` or `no-rule`.
+    pub reason: String,
+}
+
+/// The tool, and what it was made of.
+#[napi(object, object_from_js = false)]
+pub struct CliMade {
+    /// The tool.
+    pub tool: NativeTool,
+    /// Allowed programs that never run.
+    pub unavailable: Vec<CliUnavailable>,
+}
+
 /// JavaScript's policy, reached through the dispatcher.
 struct JsPolicy {
     dispatcher: Arc<Dispatcher>,
@@ -74,7 +92,7 @@ impl ArgumentHook for JsPolicy {
 
 /// The command line.
 #[napi(catch_unwind)]
-pub fn cli_tool(prompts: &NativePrompts, settings: CliSettings) -> Result<NativeTool> {
+pub fn cli_tool(prompts: &NativePrompts, settings: CliSettings) -> Result<CliMade> {
     let dispatcher = environment::dispatcher().ok_or_else(|| misuse("the environment has no dispatcher"))?;
     let owner = dispatcher.owner();
     let hook = settings.hook.map(|number| Arc::new(JsPolicy { dispatcher, number }) as Arc<dyn ArgumentHook>);
@@ -92,6 +110,9 @@ pub fn cli_tool(prompts: &NativePrompts, settings: CliSettings) -> Result<Native
         owner,
     };
     let tool = CliTool::new(options, hook, Arc::clone(&prompts.inner)).map_err(to_js)?;
+    let unavailable =
+        tool.unavailable().map(|(program, why)| CliUnavailable { program: program.to_owned(), reason: why.as_str().to_owned() }).collect();
     let description = tool.description();
-    Ok(NativeTool::new(Arc::new(tool), description, input_schema(&prompts.inner).to_string()))
+    let tool = NativeTool::new(Arc::new(tool), description, input_schema(&prompts.inner).to_string());
+    Ok(CliMade { tool, unavailable })
 }

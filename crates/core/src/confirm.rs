@@ -5,7 +5,7 @@
 
 use crate::prompts::PromptRegistry;
 use crate::redact::redact_text;
-use crate::sanitize::{clean_text, cut, push_visible, visible};
+use crate::sanitize::{clean_text, cut, push_visible};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -24,9 +24,9 @@ const OMITTED_NOTE_CHARS: usize = 160;
 
 /// What a person reads before saying yes: tool and origin, then one line per argument, at most 8,000 characters in all.
 ///
-/// A call that changes something outside says so in its first line. Values are shown as compact JSON, numbers as they were written, text with `\u{202e}` for what hides, `\\` and `\"`.
+/// A call that changes something outside says so in its first line. Values are shown as compact JSON, numbers as they were written, text with `\n`, `\t`, `\r` and `\u{202e}` for what hides, `\\` and `\"`.
 pub fn preview(name: &str, origin: &str, writes: bool, arguments: &str) -> String {
-    let title = |text: &str| shortened(&visible(text), text, MAX_NAME_CHARS);
+    let title = |text: &str| shortened(&spelled(text), text, MAX_NAME_CHARS);
     let mut shown = format!("{} (from {}{})", title(name), title(origin), if writes { "; writes" } else { "" });
     let budget = MAX_CHARS - 2 * MAX_NAME_CHARS - 20;
     match serde_json::from_str::<Fields<'_>>(arguments) {
@@ -34,7 +34,7 @@ pub fn preview(name: &str, origin: &str, writes: bool, arguments: &str) -> Strin
         Ok(fields) => push_fields(&mut shown, &fields.0, arguments, budget),
         Err(_) => {
             shown.push_str("\narguments: ");
-            shown.push_str(&shortened(&visible(arguments), arguments, budget - 12));
+            shown.push_str(&shortened(&spelled(arguments), arguments, budget - 12));
         }
     }
     shown
@@ -105,7 +105,7 @@ fn fair_share(lines: &[Line<'_>], budget: usize) -> usize {
 fn readable_key(key: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '$');
     if !key.is_empty() && key.chars().all(is_plain) {
-        return visible(key);
+        return spelled(key);
     }
     let mut shown = String::new();
     push_quoted(&mut shown, key);
@@ -125,8 +125,8 @@ fn readable(json: &str) -> String {
         match is_string.then(|| serde_json::from_str::<String>(token)) {
             Some(Ok(text)) => push_quoted(&mut shown, &text),
             // Half a surrogate pair cannot be a character, so its escape stays.
-            Some(Err(_)) => shown.push_str(&visible(token)),
-            None => token.chars().filter(|between| !between.is_ascii_whitespace()).for_each(|between| push_visible(&mut shown, between)),
+            Some(Err(_)) => shown.push_str(&spelled(token)),
+            None => token.chars().filter(|between| !between.is_ascii_whitespace()).for_each(|between| push_spelled(&mut shown, between)),
         }
         rest = after;
     }
@@ -147,18 +147,35 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
+/// The text with what hides spelled out, and backslashes doubled.
+fn spelled(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_spelled(&mut shown, character));
+    shown
+}
+
+/// The usual controls have their usual names. A backslash of the text is doubled, so that none of them can be taken for one.
+fn push_spelled(shown: &mut String, character: char) {
+    match character {
+        '\n' => shown.push_str("\\n"),
+        '\t' => shown.push_str("\\t"),
+        '\r' => shown.push_str("\\r"),
+        _ => push_visible(shown, character),
+    }
+}
+
 fn push_quoted(shown: &mut String, text: &str) {
     shown.push('"');
     for character in text.chars() {
         match character {
             '"' => shown.push_str("\\\""),
-            _ => push_visible(shown, character),
+            _ => push_spelled(shown, character),
         }
     }
     shown.push('"');
 }
 
-/// A text of [`visible`] characters within `limit`: in full, or its head and tail around a note that says how much is hidden.
+/// A text of visible characters within `limit`: in full, or its head and tail around a note that says how much is hidden.
 fn shortened(shown: &str, raw: &str, limit: usize) -> String {
     if cut(shown, limit).is_none() {
         return shown.to_owned();

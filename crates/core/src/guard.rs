@@ -24,14 +24,35 @@ pub fn nonce() -> String {
     format!("{random:016x}")
 }
 
+/// Where a text comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The tool that gave it, if known: its name says what kind of source it is.
+    pub tool: Option<&'a str>,
+    /// Who vouches for the tool.
+    pub origin: &'a str,
+}
+
+impl<'a> From<&'a str> for Source<'a> {
+    fn from(origin: &'a str) -> Self {
+        Self { tool: None, origin }
+    }
+}
+
 /// The text for a model: a sentence that says what the text is worth, then the text between delimiters.
 ///
 /// The delimiters are part of the template's `content`, so that an override cannot lose them.
-pub fn wrap(text: &str, origin: &str, nonce: &str, prompts: &PromptRegistry) -> String {
+pub fn wrap<'a>(text: &str, source: impl Into<Source<'a>>, nonce: &str, prompts: &PromptRegistry) -> String {
+    let Source { tool, origin } = source.into();
     let origin = safe_origin(origin);
+    let source = match tool.map(safe_origin) {
+        Some(tool) if origin.is_empty() => tool,
+        Some(tool) => format!("{tool}, {origin}"),
+        None => origin.clone(),
+    };
     let inner = defused(text);
     let content = format!("<{NAME} id=\"{nonce}\" origin=\"{origin}\">\n{inner}\n</{NAME} id=\"{nonce}\">");
-    prompts.text("tool.external_guard", &[("content", &content), ("nonce", nonce), ("origin", &origin)])
+    prompts.text("tool.external_guard", &[("content", &content), ("nonce", nonce), ("origin", &origin), ("source", &source)])
 }
 
 /// An origin that can end neither the attribute nor the delimiter it stands in.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::builtin::calculator::{CalcError, CalculatorTool, NAME, calculate, description, input_schema};
+use toolbolt_core::error::ErrorCode;
 use toolbolt_core::prompts::PromptRegistry;
 use toolbolt_core::response::{Status, ToolResponse};
 use toolbolt_core::tool::{Arguments, CallContext, NativeTool};
@@ -212,11 +213,24 @@ fn tool_answers_with_text_and_data() {
     let answer = ask(&"1e15 * 10".into());
     assert_eq!((answer.text.as_str(), answer.data.unwrap().get()), ("1e+16", "1e+16"));
     let answer = ask(&"1/0".into());
-    assert_eq!((answer.status, answer.data.is_none(), answer.code, answer.executed), (Status::Error, true, None, true));
+    assert_eq!(
+        (answer.status, answer.data.is_none(), answer.code, answer.executed),
+        (Status::Error, true, Some(ErrorCode::ExecutionFailed), true)
+    );
     let answer = ask(&"-10**3999".into());
     assert_eq!(answer.data.unwrap().get(), answer.text);
     for nothing in [Value::Null, 5.into(), "".into(), " \n".into()] {
         assert_eq!(ask(&nothing).status, Status::Error);
+    }
+}
+
+#[test]
+fn an_error_has_a_code() {
+    for refused in ["", "2 +", "x", "'a'", "1 << 2", "lambda: 1", "1e400", &"1".repeat(1_001), &"(".repeat(300), &"1+".repeat(150)] {
+        assert_eq!(ask(&refused.into()).code, Some(ErrorCode::InvalidArguments), "{refused}");
+    }
+    for without_result in ["1/0", "5 % 0", "sqrt(-1)", "(-8)**0.5", "9**9**9", "1e308*10", "factorial(-1)", "sqrt(1, 2)"] {
+        assert_eq!(ask(&without_result.into()).code, Some(ErrorCode::ExecutionFailed), "{without_result}");
     }
 }
 

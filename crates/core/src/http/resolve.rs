@@ -2,8 +2,12 @@
 
 use super::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// A name that leads nowhere.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the name leads nowhere that may be reached")]
+pub(super) struct Unresolved;
 
 /// Asks the system, off the threads that serve connections.
 pub(super) struct Resolver;
@@ -11,10 +15,13 @@ pub(super) struct Resolver;
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            let found: Vec<SocketAddr> =
-                tokio::net::lookup_host((name.as_str(), 0)).await?.filter(|found| !is_metadata_address(found.ip())).collect();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0))
+                .await
+                .map_err(|_| Unresolved)?
+                .filter(|found| !is_metadata_address(found.ip()))
+                .collect();
             if found.is_empty() {
-                return Err(io::Error::new(io::ErrorKind::NotFound, "the name leads nowhere that may be reached").into());
+                return Err(Unresolved.into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })

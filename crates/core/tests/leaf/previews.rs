@@ -11,13 +11,15 @@ fn arguments_are_shown_one_per_line_with_what_hides() {
     let arguments = r#"{ "path": "old.txt", "n": 1.50e3, "deep": {"a": [1, "x\n\u001b[2K\u202e"]}, "big": 123456789012345678901234567890, "q\r": "\"\\" }"#;
     assert_eq!(
         preview("delete_file", "builtin", false, arguments),
-        "delete_file (from builtin)\npath: \"old.txt\"\nn: 1.50e3\ndeep: {\"a\":[1,\"x\\u{a}\\u{1b}[2K\\u{202e}\"]}\n\
-         big: 123456789012345678901234567890\n\"q\\u{d}\": \"\\\"\\\\\""
+        "delete_file (from builtin)\npath: \"old.txt\"\nn: 1.50e3\ndeep: {\"a\":[1,\"x\\n\\u{1b}[2K\\u{202e}\"]}\n\
+         big: 123456789012345678901234567890\n\"q\\r\": \"\\\"\\\\\""
     );
     assert_eq!(preview("t", "o", false, r#"{"path: \"safe\"": 1, "": 2}"#), "t (from o)\n\"path: \\\"safe\\\"\": 1\n\"\": 2");
+    let told_apart = r#"{"feed": "a\nb\tc\rd", "words": "a\\nb\\tc\\u{a}"}"#;
+    assert_eq!(preview("t", "o", false, told_apart), "t (from o)\nfeed: \"a\\nb\\tc\\rd\"\nwords: \"a\\\\nb\\\\tc\\\\u{a}\"");
     assert_eq!(preview("t", "o", false, "{}"), "t (from o)\n(no arguments)");
     assert_eq!(preview("t", "o", true, "{}"), "t (from o; writes)\n(no arguments)");
-    assert_eq!(preview("t", "o\n", false, "not {json\u{7}"), "t (from o\\u{a})\narguments: not {json\\u{7}");
+    assert_eq!(preview("t", "o\n", false, "not {json\u{7}"), "t (from o\\n)\narguments: not {json\\u{7}");
 }
 
 #[test]
@@ -27,13 +29,13 @@ fn a_cut_says_what_it_hides() {
     let shown = preview("t", "o", false, &arguments);
     assert!(shown.chars().count() <= 8_000 && shown.chars().count() > 7_000, "{}", shown.chars().count());
     assert!(shown.contains("short: \"seen\"") && shown.contains("also: \"seen\"") && shown.contains("evil\""));
-    // Two quotes, and five characters for every line feed.
-    let note = Regex::new(r"…\[([0-9]+) of 11506 characters are not shown; sha256 [0-9a-f]{16}\]…").unwrap();
+    // Two quotes, and two characters for every line feed.
+    let note = Regex::new(r"…\[([0-9]+) of 10006 characters are not shown; sha256 [0-9a-f]{16}\]…").unwrap();
     let hidden: usize = note.captures(&shown).unwrap()[1].parse().unwrap();
     let line = shown.lines().find(|line| line.starts_with("long: ")).unwrap();
     let rest = note.replace(line.strip_prefix("long: ").unwrap(), "");
-    assert_eq!(rest.chars().count() + hidden, 11_506);
-    let tail = rest.trim_end_matches("evil\"").trim_end_matches("\\u{a}");
+    assert_eq!(rest.chars().count() + hidden, 10_006);
+    let tail = rest.trim_end_matches("evil\"").trim_end_matches("\\n");
     assert!(tail.ends_with('a'), "no escape is cut in two: {tail}");
 }
 

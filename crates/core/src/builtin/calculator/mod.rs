@@ -11,6 +11,7 @@ mod parse;
 pub use error::CalcError;
 
 use crate::builtin::arguments;
+use crate::error::ErrorCode;
 use crate::prompts::PromptRegistry;
 use crate::response::ToolResponse;
 use crate::tool::{Arguments, CallContext, NativeTool};
@@ -52,7 +53,13 @@ struct CalculatorArguments {
 /// # Errors
 /// Everything that is not the finite, real result of an arithmetic expression within the limits.
 pub fn calculate(expression: &str) -> Result<String, CalcError> {
-    let result = parse::parse(expression)?.evaluate()?;
+    judged(expression).map_err(|(_, error)| error)
+}
+
+/// The same, with the code: `INVALID_ARGUMENTS` for what is no expression that is taken, `EXECUTION_FAILED` for one without a result.
+fn judged(expression: &str) -> Result<String, (ErrorCode, CalcError)> {
+    let tree = parse::parse(expression).map_err(|error| (ErrorCode::InvalidArguments, error))?;
+    let result = tree.evaluate().map_err(|error| (ErrorCode::ExecutionFailed, error))?;
     Ok(format::text(&result))
 }
 
@@ -71,12 +78,12 @@ impl CalculatorTool {
     fn answer(&self, arguments: &Arguments) -> ToolResponse {
         // Called by itself with anything but a text it has nothing to evaluate, and says so.
         let CalculatorArguments { expression } = arguments::read(arguments).unwrap_or_default();
-        match calculate(&expression) {
+        match judged(&expression) {
             Ok(text) => {
                 let data = RawValue::from_string(text.clone()).ok();
                 ToolResponse { data, ..ToolResponse::ok(text) }
             }
-            Err(error) => ToolResponse::error(error.text(&self.prompts)),
+            Err((code, error)) => ToolResponse::failed(code, error.text(&self.prompts), true),
         }
     }
 }

@@ -1,7 +1,18 @@
 //! Output of a child, bounded while it is read.
 
-use crate::sanitize::{is_hidden, push_escape};
+use crate::sanitize::{constant_regex, is_hidden, push_escape};
+use regex::Regex;
+use std::sync::LazyLock;
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// What terminals take for a command: CSI (colours, the cursor), OSC and the other strings (titles, links), and the short ones. A string
+/// has to end on its line: one without an end must not take the text after it along, of which the model would then not learn.
+static TERMINAL_SEQUENCE: LazyLock<Regex> = LazyLock::new(|| {
+    let csi = r"(?:\x1b\[|\x{9b})[0-?]*[ -/]*(?:[@-~]|\z)";
+    let string = r"(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})";
+    let short = r"\x1b[ -/]*[0-~]";
+    constant_regex(&format!("{csi}|{string}|{short}"))
+});
 
 /// One stream of a child, as far as it was read.
 #[derive(Debug, Default)]
@@ -30,11 +41,12 @@ impl Capture {
         self.bytes.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
     }
 
-    /// The text without blanks around it, and whether there was more than `max_chars` characters of it. What is no UTF-8 is replaced, what a
-    /// terminal would obey or hide is spelled out, and counts as it is shown. `None` where there is no text.
+    /// The text without blanks around it, and whether there was more than `max_chars` characters of it. What is no UTF-8 is replaced, terminal
+    /// sequences are left out, what else a terminal would obey or hide is spelled out, and counts as it is shown. `None` where there is no text.
     pub(super) fn text(&self, max_chars: usize) -> Option<(String, bool)> {
         let decoded = String::from_utf8_lossy(self.whole_characters());
-        let trimmed = decoded.trim();
+        let plain = TERMINAL_SEQUENCE.replace_all(&decoded, "");
+        let trimmed = plain.trim();
         let mut characters = trimmed.chars().peekable();
         let (mut text, mut shown) = (String::new(), 0);
         while shown < max_chars {
@@ -89,11 +101,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_colours_and_moves_is_left_out_and_no_text_with_it() {
+        let shown = |text: &'static str| async move { captured(text.as_bytes(), 1_000).await.text(1_000) };
+        for (written, read) in [
+            ("\x1b[1;31mred\x1b[0m \x1b[38;2;1;2;3mmore\x1b[m", "red more"),
+            ("\x1b]0;title\x07a \x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "a link"),
+            ("\x1b[2K\x1b[1Gx\x1b(By\x1b7z\u{9b}1mw", "xyzw"),
+            ("a\x1b]0;no end\nb\x07", "a0;no end\nb\\u{7}"),
+            ("cut\x1b[3", "cut"),
+            ("\x1b[31\u{202e}x", "31\\u{202e}x"),
+        ] {
+            assert_eq!(shown(written).await, Some((read.to_owned(), false)), "{written:?}");
+        }
+        assert_eq!(shown("\x1b[0m \x1b[K\n").await, None);
+    }
+
+    #[tokio::test]
     async fn text_is_cut_between_characters_and_shows_what_hides() {
         let torn = captured("ééé".as_bytes(), 5).await;
         assert_eq!(torn.text(10), Some(("éé".to_owned(), false)));
         let odd = captured(b" \x1b[1mred\r\nnext\rover \xff\0\tend\n", 100).await;
-        assert_eq!(odd.text(100), Some(("\\u{1b}[1mred\nnext\nover \u{fffd}\\u{0}\tend".to_owned(), false)));
+        assert_eq!(odd.text(100), Some(("red\nnext\nover \u{fffd}\\u{0}\tend".to_owned(), false)));
         assert_eq!(captured(b" \n", 9).await.text(9), None);
         assert_eq!(captured("日本語".as_bytes(), 9).await.text(2), Some(("日本".to_owned(), true)));
     }

@@ -24,6 +24,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use plan::{Plan, denied};
 use policy::Policy;
 use program::Program;
+pub use program::Unavailable;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -107,7 +108,7 @@ impl CliTool {
     /// Looks up every allowed program.
     ///
     /// # Errors
-    /// `INVALID_OPTIONS` for a name that is not bare; `UNSUPPORTED_PLATFORM` where there are no process groups, or no sandbox and one is
+    /// `INVALID_OPTIONS` for a name that is not bare and a `cwd` that is no folder; `UNSUPPORTED_PLATFORM` where there are no process groups, or no sandbox and one is
     /// required.
     pub fn new(options: CliOptions, hook: Option<Arc<dyn ArgumentHook>>, prompts: Arc<PromptRegistry>) -> Result<Self, ToolError> {
         let unsupported = |what: &str| Err(ToolError::new(ErrorCode::UnsupportedPlatform, what));
@@ -119,9 +120,18 @@ impl CliTool {
                 "sandbox: 'required' needs a Linux kernel with Landlock of version 4 or later; use 'best-effort' to run without",
             );
         }
-        let programs = program::resolve(&options.allowed, &options.path)?;
+        if let Some(cwd) = options.cwd.as_deref().filter(|cwd| !process::is_folder(cwd)) {
+            let message = format!("cwd is not a folder: {cwd:?}; give the path of one that exists");
+            return Err(ToolError::new(ErrorCode::InvalidOptions, message));
+        }
         let policy = options.policy.clone();
+        let programs = program::resolve(&options.allowed, &options.path, &policy)?;
         Ok(Self { prompts, programs, policy, hook, options })
+    }
+
+    /// Allowed programs that never run as things are, in order.
+    pub fn unavailable(&self) -> impl Iterator<Item = (&str, Unavailable)> {
+        self.programs.iter().filter_map(|(name, program)| Some((name.as_str(), program.unavailable?)))
     }
 
     /// What the model is told of the tool.

@@ -71,12 +71,11 @@ impl CliTool {
         denied(text)
     }
 
-    /// The allowed programs, in order, or the word for none.
+    /// The allowed programs that can run, in order, or the word for none.
     pub(super) fn allowed(&self, prompts: &PromptRegistry) -> String {
-        if self.programs.is_empty() {
-            return prompts.text("tool.none", &[]);
-        }
-        self.programs.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+        let able: Vec<&str> =
+            self.programs.iter().filter(|(_, program)| program.unavailable.is_none()).map(|(name, _)| name.as_str()).collect();
+        if able.is_empty() { prompts.text("tool.none", &[]) } else { able.join(", ") }
     }
 }
 

@@ -107,16 +107,13 @@ impl Words<'_> {
         self.prompts.text(key, variables)
     }
 
-    pub(super) fn error(&self, key: &str, variables: &[(&str, &str)]) -> ToolResponse {
-        ToolResponse::error(self.text(key, variables))
+    /// The response to arguments that were refused without a look at the disk.
+    pub(super) fn refused(&self, key: &str, variables: &[(&str, &str)]) -> ToolResponse {
+        ToolResponse::failed(ErrorCode::InvalidArguments, self.text(key, variables), false)
     }
 
-    pub(super) fn limited(&self, key: &str, max: impl Display) -> ToolResponse {
-        self.error(key, &[("max", &max.to_string())])
-    }
-
-    pub(super) fn failed(&self, key: &str, rel: &str, reason: &str) -> ToolResponse {
-        self.error(key, &[("rel", rel), ("err", reason)])
+    pub(super) fn over(&self, key: &str, max: impl Display) -> ToolResponse {
+        self.refused(key, &[("max", &max.to_string())])
     }
 
     /// The response to a request that the disk stopped.
@@ -127,12 +124,13 @@ impl Words<'_> {
             Request::List(path) => ("tool.msg.notes.list_failed", path),
             Request::Search(path, _) => ("tool.msg.notes.search_failed", path),
         };
-        match fault {
-            Fault::TooLarge => self.limited("tool.msg.notes.file_too_large", limits.max_file_bytes),
-            Fault::Cancelled => cancelled(self.prompts),
-            Fault::Root(_) => self.error("tool.msg.notes.root_unusable", &[("root", self.root), ("err", &fault.text(self.prompts))]),
-            _ => self.failed(key, &self.place(&path.to_string()), &fault.text(self.prompts)),
-        }
+        let text = match fault {
+            Fault::Cancelled => return cancelled(self.prompts),
+            Fault::TooLarge => self.text("tool.msg.notes.file_too_large", &[("max", &limits.max_file_bytes.to_string())]),
+            Fault::Root(_) => self.text("tool.msg.notes.root_unusable", &[("root", self.root), ("err", &fault.text(self.prompts))]),
+            _ => self.text(key, &[("rel", &self.place(&path.to_string())), ("err", &fault.text(self.prompts))]),
+        };
+        ToolResponse::failed(fault.code(), text, true)
     }
 
     /// The response to a request that was carried out.

@@ -1,6 +1,7 @@
 //! What can stop a call at the disk, and how a model is told. No path of the host is ever part of it.
 
 use super::path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, PathFault};
+use crate::error::ErrorCode;
 use crate::prompts::PromptRegistry;
 use crate::sanitize::{is_hidden, visible};
 use std::io::{Error, ErrorKind};
@@ -67,6 +68,19 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
+    /// The code for programs.
+    pub(super) fn code(&self) -> ErrorCode {
+        match self {
+            Fault::Link | Fault::NotFile | Fault::HardLink | Fault::Denied | Fault::ForeignLink | Fault::ForeignRoot | Fault::OpenRoot => {
+                ErrorCode::PermissionDenied
+            }
+            Fault::Locked(_) => ErrorCode::Timeout,
+            Fault::Cancelled => ErrorCode::Cancelled,
+            Fault::Root(inner) => inner.code(),
+            _ => ErrorCode::ExecutionFailed,
+        }
+    }
+
     /// The reason as it stands inside a sentence.
     pub(super) fn text(&self, prompts: &PromptRegistry) -> String {
         let key = match self {

@@ -3,6 +3,7 @@
 use super::NotesLimits;
 use super::answer::{Words, shortened};
 use super::path::{NotePath, PathFault};
+use crate::error::ErrorCode;
 use crate::response::ToolResponse;
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -67,11 +68,8 @@ impl Request {
             "append" => {
                 let path = note(&given.path, "tool.msg.notes.write_failed", words)?;
                 if path.names_folder() {
-                    return Err(words.failed(
-                        "tool.msg.notes.write_failed",
-                        &path.to_string(),
-                        &words.text("tool.msg.notes.is_folder", &[]),
-                    ));
+                    let reason = words.text("tool.msg.notes.is_folder", &[]);
+                    return Err(words.refused("tool.msg.notes.write_failed", &[("rel", &path.to_string()), ("err", &reason)]));
                 }
                 Ok(Self::Append(path, chunk(given.content, limits, words)?))
             }
@@ -80,7 +78,7 @@ impl Request {
                 let path = folder(&given.path, "tool.msg.notes.search_failed", words)?;
                 Ok(Self::Search(path, query(&given.query, words)?))
             }
-            other => Err(words.error("tool.msg.notes.bad_action", &[("actions", &ACTIONS.join(" / ")), ("got", &shortened(other))])),
+            other => Err(words.refused("tool.msg.notes.bad_action", &[("actions", &ACTIONS.join(" / ")), ("got", &shortened(other))])),
         }
     }
 }
@@ -95,25 +93,28 @@ fn folder(text: &str, failed: &str, words: &Words<'_>) -> Result<NotePath, ToolR
 
 fn refused(fault: &PathFault, text: &str, failed: &str, words: &Words<'_>) -> ToolResponse {
     match fault.text(words.prompts) {
-        Some(reason) => words.failed(failed, &shortened(text.trim()), &reason),
-        None if *fault == PathFault::Empty => words.error("tool.msg.notes.empty_path", &[]),
-        None => words.error("tool.msg.notes.path_escape", &[("root", words.root)]),
+        Some(reason) => words.refused(failed, &[("rel", &shortened(text.trim())), ("err", &reason)]),
+        None if *fault == PathFault::Empty => words.refused("tool.msg.notes.empty_path", &[]),
+        None => {
+            let text = words.text("tool.msg.notes.path_escape", &[("root", words.root)]);
+            ToolResponse::failed(ErrorCode::PermissionDenied, text, false)
+        }
     }
 }
 
 fn chunk(content: String, limits: &NotesLimits, words: &Words<'_>) -> Result<String, ToolResponse> {
     if content.trim().is_empty() {
-        return Err(words.error("tool.msg.notes.append_empty", &[]));
+        return Err(words.refused("tool.msg.notes.append_empty", &[]));
     }
     if content.chars().count() > limits.max_append_chars {
-        return Err(words.limited("tool.msg.notes.append_too_large", limits.max_append_chars));
+        return Err(words.over("tool.msg.notes.append_too_large", limits.max_append_chars));
     }
     let mut chunk = content;
     if !chunk.ends_with('\n') {
         chunk.push('\n');
     }
     if chunk.len() as u64 > limits.max_file_bytes {
-        return Err(words.limited("tool.msg.notes.file_too_large", limits.max_file_bytes));
+        return Err(words.over("tool.msg.notes.file_too_large", limits.max_file_bytes));
     }
     Ok(chunk)
 }
@@ -121,9 +122,9 @@ fn chunk(content: String, limits: &NotesLimits, words: &Words<'_>) -> Result<Str
 fn query(given: &str, words: &Words<'_>) -> Result<Query, ToolResponse> {
     let text: String = given.trim().nfc().collect();
     if text.is_empty() {
-        return Err(words.error("tool.msg.notes.query_empty", &[]));
+        return Err(words.refused("tool.msg.notes.query_empty", &[]));
     }
-    let bad = || words.limited("tool.msg.notes.bad_query", MAX_QUERY_CHARS);
+    let bad = || words.over("tool.msg.notes.bad_query", MAX_QUERY_CHARS);
     if text.contains(['\n', '\r']) || text.chars().count() > MAX_QUERY_CHARS {
         return Err(bad());
     }

@@ -55,11 +55,15 @@ impl Reason {
             Self::TimedOut(limit) => prompts.text("tool.msg.search.timeout", &[("timeout", &limit.as_millis().to_string())]),
             Self::OutOfTime => plain("tool.msg.search.out_of_time"),
             Self::Challenge => plain("tool.msg.search.challenge"),
-            Self::Http(HttpError::Untrusted) => plain("tool.msg.search.untrusted"),
+            Self::Http(HttpError::Untrusted | HttpError::Expired | HttpError::Misnamed | HttpError::NoTls) => {
+                plain("tool.msg.search.untrusted")
+            }
             Self::Http(HttpError::Redirected) => plain("tool.msg.search.redirected"),
             Self::Http(HttpError::TooLarge) => prompts.text("tool.msg.search.too_large", &[("max", &super::MAX_BODY_BYTES.to_string())]),
             Self::Http(HttpError::Proxy) => plain("tool.msg.search.proxy"),
-            Self::Http(HttpError::Unreachable | HttpError::Invalid) => plain("tool.msg.search.unreachable"),
+            Self::Http(HttpError::Unreachable | HttpError::Refused | HttpError::Unresolved | HttpError::Late | HttpError::Invalid) => {
+                plain("tool.msg.search.unreachable")
+            }
             Self::Nothing | Self::Unreadable | Self::Http(_) => plain("tool.msg.search.unreadable"),
         }
     }

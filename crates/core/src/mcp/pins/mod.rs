@@ -48,6 +48,8 @@ enum Source {
 enum Trouble {
     File(FileError),
     Broken(String),
+    /// There is no file, and it may not be made.
+    Missing(Difference),
     Mismatch(Difference),
 }
 
@@ -123,13 +125,14 @@ impl Pins {
 }
 
 fn judge_file(path: &Path, mode: PinMode, namespace: &str, offers: &[Offer]) -> Result<(), Trouble> {
-    let lock = parse(files::read(path, MAX_BYTES)?.as_deref())?;
+    let text = files::read(path, MAX_BYTES)?;
+    let lock = parse(text.as_deref())?;
     let difference = compare(&lock.of(namespace), offers);
     if difference.is_empty() {
         return Ok(());
     }
     if mode == PinMode::Enforce || !difference.has_no_loss() {
-        return Err(Trouble::Mismatch(difference));
+        return Err(if text.is_some() { Trouble::Mismatch(difference) } else { Trouble::Missing(difference) });
     }
     files::update(path, MAX_BYTES, |text| {
         // Another process may have added to it meanwhile.
@@ -160,6 +163,16 @@ fn explain(trouble: Trouble, path: &Path, namespace: &str) -> ToolError {
                 "{shown} is no lock file of pins: {reason}. It was left as it is. Correct it or take it back from version control, or name another file."
             );
             ToolError::new(ErrorCode::InvalidOptions, message)
+        }
+        Trouble::Missing(difference) => {
+            let advice = format!(
+                "There is no lock file yet, so nothing is approved. To approve what the server offers, load the tools once with mode 'record', which makes {shown}."
+            );
+            mismatch(namespace, Some(path), &difference, &advice)
+        }
+        Trouble::Mismatch(difference) if difference.has_no_loss() => {
+            let advice = format!("To approve what is new, load the tools once with mode 'record', which adds it to {shown}.");
+            mismatch(namespace, Some(path), &difference, &advice)
         }
         Trouble::Mismatch(difference) => {
             let advice = format!(

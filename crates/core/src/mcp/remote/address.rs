@@ -3,12 +3,17 @@
 use super::options::RemoteOptions;
 use crate::error::{ErrorCode, ToolError};
 use crate::http::{Headers, Url, is_loopback, is_metadata};
+use crate::redact::redact_text;
 
 /// Bytes of an address.
 const MAX_URL: usize = 8 * 1024;
 /// Headers, and bytes of their names and values together.
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 32 * 1024;
+
+/// Of a path that is shown: bytes of a part, and parts. Some services have keys in it, which are longer.
+const MAX_PART: usize = 20;
+const MAX_PARTS: usize = 10;
 
 /// Headers that the protocol sets.
 const RESERVED: &[&str] = &[
@@ -81,9 +86,12 @@ pub(super) fn headers(options: &RemoteOptions) -> Result<Headers, ToolError> {
     Ok(headers)
 }
 
-/// Scheme, host and port: what may be shown. Path and query may hold keys.
+/// Origin and path: what may be shown. A query may hold keys, and so may a long part of a path.
 pub(super) fn shown(url: &Url) -> String {
-    url.origin().ascii_serialization()
+    let part = |part: &str| if part.len() > MAX_PART { "…".to_owned() } else { redact_text(part) };
+    let path: Vec<String> = url.path().split('/').take(MAX_PARTS).map(part).collect();
+    let more = if url.path().split('/').nth(MAX_PARTS).is_some() { "/…" } else { "" };
+    format!("{}{}{more}", url.origin().ascii_serialization(), path.join("/"))
 }
 
 /// Of the text, as an empty one leaves no trace in what was parsed.
@@ -149,6 +157,19 @@ mod tests {
         assert!(url(&insecure).is_ok());
         let metadata = RemoteOptions { allow_insecure_http: true, ..RemoteOptions::new("http://169.254.169.254/") };
         assert!(url(&metadata).is_err());
+    }
+
+    #[test]
+    fn shows_the_path_without_what_may_be_a_key() {
+        for (address, seen) in [
+            ("https://example.com", "https://example.com/"),
+            ("https://Example.com:443/mcp?key=k#x", "https://example.com/mcp"),
+            ("http://localhost:3000/a/mcp/", "http://localhost:3000/a/mcp/"),
+            ("https://example.com/s/0123456789abcdef01234/mcp", "https://example.com/s/…/mcp"),
+            ("https://example.com/1/2/3/4/5/6/7/8/9/10/11", "https://example.com/1/2/3/4/5/6/7/8/9/…"),
+        ] {
+            assert_eq!(url(&RemoteOptions::new(address)).map(|url| shown(&url)).ok().as_deref(), Some(seen));
+        }
     }
 
     #[test]

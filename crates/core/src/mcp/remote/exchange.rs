@@ -99,12 +99,13 @@ impl Remote {
         if reply.has_events() {
             return stream::answer(self, connection, id, opening, reply).await;
         }
+        let kind = reply.header("content-type").unwrap_or_default().to_owned();
         let text = reply.text().await.map_err(|error| self.unanswered(connection, error))?;
         if let Some(session) = opening {
             session.note_version(&text);
         }
         connection.accept(text.as_bytes(), Some(id));
-        if connection.waits_for(id) { Err(trouble::bad_answer(connection, &text)) } else { Ok(()) }
+        if connection.waits_for(id) { Err(trouble::bad_answer(connection, &kind, &text)) } else { Ok(()) }
     }
 
     /// A message that was not accepted. Whether the session is lost is told by the status, and by whether one was named: never by words.

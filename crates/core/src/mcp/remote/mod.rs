@@ -79,7 +79,7 @@ struct Streamable {
 
 impl std::fmt::Debug for Remote {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Remote").field("origin", &address::shown(&self.url)).finish_non_exhaustive()
+        formatter.debug_struct("Remote").field("address", &address::shown(&self.url)).finish_non_exhaustive()
     }
 }
 
@@ -124,7 +124,7 @@ impl Remote {
         }))
     }
 
-    /// Scheme, host and port.
+    /// Scheme, host, port and path, as far as it may be shown.
     pub(super) fn origin(&self) -> String {
         address::shown(&self.url)
     }

@@ -10,12 +10,25 @@ use std::time::Duration;
 
 /// Characters shown of an answer that is none.
 const SHOWN: usize = 200;
+/// And of its content type.
+const MAX_KIND: usize = 60;
 
 /// The request did not get an answer.
 pub(super) fn unanswered(connection: &Connection, error: HttpError) -> Undelivered {
     let (what, sent) = match error {
-        HttpError::Unreachable => ("cannot be reached. Check that it runs and that its address is right.", false),
+        HttpError::Unreachable => {
+            ("cannot be reached. Check that it runs, that its address is right, and the proxy if there is one.", false)
+        }
+        HttpError::Refused => (
+            "refuses connections: nothing listens there, or at the proxy that the environment names. Start the server, or correct host and port of the url.",
+            false,
+        ),
+        HttpError::Unresolved => ("has a host name that leads nowhere. Correct the host of the url, or check the network.", false),
+        HttpError::Late => ("could not be reached in time. Check host and port of the url, and the network.", false),
         HttpError::Untrusted => ("has a certificate that is not trusted. Correct it, or name its authority in NODE_EXTRA_CA_CERTS.", false),
+        HttpError::Expired => ("has a certificate that is not valid now. Renew it, or check the clock of this machine.", false),
+        HttpError::Misnamed => ("has a certificate for another name. Use the host name that the certificate is for.", false),
+        HttpError::NoTls => ("does not speak TLS as https needs it. If it serves plain http, begin the url with http://.", false),
         HttpError::Redirected => ("redirects to another place, which is not followed. Configure the address that it leads to.", false),
         HttpError::TooLarge => ("answered with more than the limit for one message. Ask for less.", true),
         HttpError::Proxy | HttpError::Invalid => ("was sent something that is no request.", false),
@@ -32,7 +45,8 @@ pub(super) fn status(connection: &Connection, status: u16, retry_after: Option<D
         }
         401 => ("wants credentials (status 401). Pass auth, or an Authorization header in headers.".to_owned(), false),
         403 => ("refuses access (status 403). Check what the token or headers are allowed to do.".to_owned(), false),
-        404 => ("knows nothing at this address (status 404). Check the path of the url.".to_owned(), false),
+        404 => (format!("knows nothing at this address (status 404). {}", path_hint(connection)), false),
+        405 => (format!("takes no messages at this address (status 405). {}", path_hint(connection)), false),
         413 => ("finds the request too large (status 413). Send less.".to_owned(), false),
         429 => (format!("got too many requests (status 429).{}", wait(retry_after)), false),
         500.. => (format!("failed (status {status}).{}", wait(retry_after)), true),
@@ -45,6 +59,14 @@ pub(super) fn status(connection: &Connection, status: u16, retry_after: Option<D
     undelivered
 }
 
+/// Where many servers are.
+fn path_hint(connection: &Connection) -> &'static str {
+    match connection.program.ends_with("/mcp") {
+        true => "Check the path of the url.",
+        false => "Check the path of the url: is it /mcp?",
+    }
+}
+
 fn wait(retry_after: Option<Duration>) -> String {
     match retry_after {
         Some(wait) => format!(" Try again after {} seconds.", wait.as_secs_f64().ceil()),
@@ -53,8 +75,13 @@ fn wait(retry_after: Option<Duration>) -> String {
 }
 
 /// An answer that is no message, or not the one that was asked for.
-pub(super) fn bad_answer(connection: &Connection, text: &str) -> Undelivered {
+pub(super) fn bad_answer(connection: &Connection, kind: &str, text: &str) -> Undelivered {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
     let what = match text.trim() {
+        text if !kind.is_empty() && !kind.eq_ignore_ascii_case("application/json") && Envelope::parse(text).is_none() => {
+            let kind = clean_text(&connection.redactor.redact(kind), MAX_KIND).escape_debug().to_string();
+            format!("answered with {kind} instead of JSON or an event stream, so no MCP server is there. {}", path_hint(connection))
+        }
         "" => "answered the request with nothing.".to_owned(),
         text if Envelope::parse(text).is_some() => "answered something else than the request.".to_owned(),
         text => {

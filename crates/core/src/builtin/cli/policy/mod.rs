@@ -64,6 +64,11 @@ impl Policy {
         }
     }
 
+    /// Whether a program has a rule, of the app or a built-in one.
+    pub fn has_rule(&self, typed: &str, resolved: &str) -> bool {
+        self.rule(typed, resolved).is_some()
+    }
+
     /// Git's rule, where it holds for this program.
     pub fn git(&self, typed: &str, resolved: &str) -> Option<&Git> {
         match self.rule(typed, resolved) {
