@@ -85,7 +85,7 @@ describe('schemas of a server', () => {
     assert.match(client.skippedTools[0]!.reason, /cursor/)
   })
 
-  test('skippedTools stays bounded however often tools change', { ...LIMIT, todo: 'ts/mcp.ts, MCPClient.#update: each change appends to #skipped, which only loadTools empties' }, async () => {
+  test('skippedTools stays bounded however often tools change', LIMIT, async () => {
     await using client = await odd(`let round = 0; on['tools/call'] = message => {
       state.tools = [tool('go'), tool('own', { description: 'v' + ++round })]; changed(); usual(message) }`)
     await using registry = new ToolRegistry()
@@ -164,9 +164,27 @@ describe('replies', () => {
     assert.equal(client.state, 'ready')
   })
 
-  test('a value that an error repeats is hidden however it is parted', { ...LIMIT, todo: 'crates/core/src/mcp/lane.rs, Reply::of: cleaning joins what an invisible character had parted, and nothing is hidden after that' }, async () => {
+  test('a value that an error repeats is hidden however it is parted', LIMIT, async () => {
     await using client = await odd(`on['tools/call'] = ({ id }) => send({ id, error: { code: 1, message: [...process.env.KEY].join('\\u200b') } })`, { env: { KEY: 'planted-secret' } })
     assert.doesNotMatch((await client.callTool('go', {})).text, /planted-secret/)
+  })
+})
+
+describe('what is too much or cannot be read', () => {
+  test('an array of very many messages is passed over, and the answer after it counts', LIMIT, async () => {
+    await using client = await odd(`on['tools/call'] = message => { raw('[' + '1,'.repeat(1e6) + '1]'); usual(message) }`)
+    const skipped = client.diagnostics.skippedLines
+    assert.equal((await within(20_000, client.callTool('go', {}), 'a call')).status, 'success')
+    assert.equal(client.diagnostics.skippedLines, skipped + 1)
+  })
+
+  test('arguments whose getter, proxy or toJSON throws are an answer', LIMIT, async () => {
+    await using client = await odd('')
+    const fail = () => { throw new SyntaxError('no way') }
+    for (const args of [{ get a() { return fail() } }, { toJSON: fail }, new Proxy({}, { ownKeys: fail })]) {
+      const response = await client.callTool('go', args)
+      assert.deepEqual([response.code, response.executed], ['INVALID_ARGUMENTS', false])
+    }
   })
 })
 

@@ -97,6 +97,8 @@ export class MCPClient implements AsyncDisposable {
   /** The tools of the last listing. */
   #tools = new Map<string, MCPTool>()
   #skipped: SkippedTool[] = []
+  /** Why a tool of the last listing is not in a registry that follows, by its remote name. */
+  readonly #leftOut = new Map<string, string>()
 
   private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
@@ -182,7 +184,7 @@ export class MCPClient implements AsyncDisposable {
   get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
-  get skippedTools(): readonly SkippedTool[] { return this.#skipped }
+  get skippedTools(): readonly SkippedTool[] { return [...this.#skipped, ...[...this.#leftOut].map(([remoteName, reason]) => ({ remoteName, reason }))] }
 
   /**
    * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
@@ -193,6 +195,7 @@ export class MCPClient implements AsyncDisposable {
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
+    this.#leftOut.clear()
     this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
     const tools = listing.tools.map((tool: Listed) => this.#toolOf(tool))
     this.#tools = new Map(tools.map((tool: MCPTool) => [tool.name, tool]))
@@ -238,6 +241,8 @@ export class MCPClient implements AsyncDisposable {
     const { removed } = told
     for (const name of removed) this.#tools.delete(name)
     for (const tool of [...added, ...changed]) this.#tools.set(tool.name, tool)
+    const listed = new Set([...this.#tools.values()].map(tool => tool.remoteName))
+    for (const remoteName of this.#leftOut.keys()) if (!listed.has(remoteName)) this.#leftOut.delete(remoteName)
     for (const synced of this.#registries) {
       const registry = synced.registry.deref()
       if (registry === undefined || !this.#update(registry, synced.overwrite, [...added, ...changed], removed)) this.#registries.delete(synced)
@@ -255,14 +260,14 @@ export class MCPClient implements AsyncDisposable {
     for (const tool of tools) {
       const known = registry.get(tool.name) !== undefined
       if (known && !overwrite && !isOurs(tool.name)) {
-        this.#skipped.push({ remoteName: tool.remoteName, reason: `another tool is registered as '${tool.name}'` })
+        this.#leftOut.set(tool.remoteName, `another tool is registered as '${tool.name}'`)
         continue
       }
       try {
         registry.register(tool, { overwrite: true })
       } catch (error) {
         if (ToolError.isInstance(error) && error.code === 'CLOSED') return false
-        this.#skipped.push({ remoteName: tool.remoteName, reason: error instanceof Error ? error.message : String(error) })
+        this.#leftOut.set(tool.remoteName, error instanceof Error ? error.message : String(error))
       }
     }
     return true

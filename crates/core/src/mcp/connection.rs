@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes of the id of a server's request.
 const MAX_ID: usize = 256;
+/// Messages in one array. We never send several requests in one, so nobody has reason to answer many at once.
+const MAX_BATCH: usize = 1000;
 
 /// Why a connection is over.
 #[derive(Clone, Debug)]
@@ -175,8 +177,10 @@ impl Connection {
         // Revision 2025-03-26 allows several messages in one array.
         if text.starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(text) {
-                Ok(messages) => messages.iter().for_each(|message| self.accept_message(message.get(), carried)),
-                Err(_) => self.collector.skipped(line, &self.redactor),
+                Ok(messages) if messages.len() <= MAX_BATCH => {
+                    messages.iter().for_each(|message| self.accept_message(message.get(), carried))
+                }
+                _ => self.collector.skipped(line, &self.redactor),
             }
         } else {
             self.accept_message(text, carried);
