@@ -254,6 +254,8 @@ export interface McpOptions {
   listener: number
   /** Approved fingerprints by name. */
   expectedFingerprints?: Record<string, string>
+  /** `agentmaker` for its fingerprints instead of ours. */
+  fingerprintFormat?: string
   /** The lock file of approved definitions. */
   pins?: McpPins
 }

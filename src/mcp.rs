@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
-use toolbolt_core::mcp::pins::{PinMode, Pins};
+use toolbolt_core::mcp::pins::{FingerprintFormat, PinMode, Pins};
 use toolbolt_core::mcp::{
     Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, RemoteOptions, Respawn, TokenSource, ToolsEvent,
     Transport, read_config_file, split_command,
@@ -59,6 +59,8 @@ pub struct McpOptions {
     pub listener: u32,
     /// Approved fingerprints by name.
     pub expected_fingerprints: Option<HashMap<String, String>>,
+    /// `agentmaker` for its fingerprints instead of ours.
+    pub fingerprint_format: Option<String>,
     /// The lock file of approved definitions.
     pub pins: Option<McpPins>,
 }
@@ -215,7 +217,12 @@ fn event_json(event: &ToolsEvent) -> String {
 pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts) -> Result<()> {
     let prompts = Arc::clone(&prompts.inner);
     // Before anything waits: a relative path counts from the working folder of now.
-    let given = options.expected_fingerprints.map(Pins::given);
+    let format = if options.fingerprint_format.as_deref() == Some("agentmaker") {
+        FingerprintFormat::Agentmaker
+    } else {
+        FingerprintFormat::Toolbolt
+    };
+    let given = options.expected_fingerprints.map(|expected| Pins::given(expected, format));
     let pins = given.or_else(|| options.pins.map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose().map_err(to_js)?;
     let lane = Lane::of(options.remote.is_some());
     dispatch::start(&env, token, lane, None, move |dispatcher| async move {

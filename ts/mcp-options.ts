@@ -64,6 +64,11 @@ export interface MCPCommonOptions extends MCPBounds {
    */
   expectedFingerprints?: Readonly<Record<string, string>> | undefined
   /**
+   * Which fingerprints are expected, and what `tool.fingerprint` is. `agentmaker` takes those that agentmaker 0.2.0 recorded, which cover
+   * less: see docs/mcp.md. Only together with `expectedFingerprints`. Default: `toolbolt`.
+   */
+  fingerprintFormat?: 'toolbolt' | 'agentmaker' | undefined
+  /**
    * The approved tools in a lock file, such as `toolbolt.lock.json`, which several servers may share. `enforce`: as with
    * `expectedFingerprints`. `record`: a tool that the file does not know is trusted and added; all else as with `enforce`. A relative path
    * counts from the working folder of now. Not together with `expectedFingerprints`. Default: none.
@@ -122,7 +127,7 @@ type Given = MCPCommonOptions & { [Key in Exclude<keyof MCPClientOptions, keyof 
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
-const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
+const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'fingerprintFormat', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 const OF_COMMANDS = ['command', 'args', 'env', 'cwd']
 const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
@@ -220,12 +225,14 @@ function readRespawn(respawn: boolean | MCPRespawn = true) {
   return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
 }
 
-function readPins({ expectedFingerprints, pins }: Given) {
+function readPins({ expectedFingerprints, fingerprintFormat, pins }: Given) {
+  if (fingerprintFormat !== undefined && !['toolbolt', 'agentmaker'].includes(fingerprintFormat)) throw invalidOption("fingerprintFormat must be 'toolbolt' or 'agentmaker'")
+  if (fingerprintFormat !== undefined && expectedFingerprints === undefined) throw invalidOption('fingerprintFormat says what expectedFingerprints are; give those too')
   if (expectedFingerprints !== undefined) {
     if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
     checkRecord(expectedFingerprints, 'expectedFingerprints')
     if (!Object.values(expectedFingerprints).every(value => typeof value === 'string')) throw invalidOption('expectedFingerprints must be an object of strings')
-    return { expectedFingerprints: { ...expectedFingerprints } }
+    return { expectedFingerprints: { ...expectedFingerprints }, ...(fingerprintFormat === undefined ? {} : { fingerprintFormat }) }
   }
   if (pins === undefined) return {}
   checkKeys(pins, ['file', 'mode'], 'pins')

@@ -15,7 +15,7 @@ export type McpServersSource = string | { readonly mcpServers: Readonly<Record<s
 /** Options that hold for every server; the file says the rest. */
 export type McpServersOptions = Partial<Omit<MCPUrlOptions, (typeof OF_THE_FILE)[number]>>
 
-const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints'] as const
+const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints', 'fingerprintFormat'] as const
 /** What of an entry is read. */
 const READ = ['command', 'args', 'env', 'cwd', 'url', 'type', 'transport', 'headers', 'disabled']
 /** The words that others use for a transport. */
@@ -71,7 +71,7 @@ export class ConnectedServers {
 
 export async function connectServers(registry: ToolRegistry, connections: ConnectedServers, source: McpServersSource, options: McpServersOptions = {}): Promise<MCPClient[]> {
   const misplaced = OF_THE_FILE.find(key => Object.hasOwn(options, key))
-  if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' ? 'servers share pins' : 'it stands in the entry of a server'}`)
+  if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' || misplaced === 'fingerprintFormat' ? 'servers share pins' : 'it stands in the entry of a server'}`)
   const { servers, folder } = await readSource(source)
   connections.checkOpen()
   connections.reserve(servers)

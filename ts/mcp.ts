@@ -343,7 +343,7 @@ export class MCPTool extends Tool<any> {
   readonly outputSchema: JsonSchema | undefined
   declare readonly maxTextChars?: number
   declare readonly maxDataBytes?: number
-  /** SHA-256 of the definition as the server wrote it, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
+  /** SHA-256 of the definition as the server wrote it, or as `fingerprintFormat` says, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
   readonly fingerprint?: string
   readonly #schema: JsonSchema
   /** Keeps the client, which hears of changes, as long as its tools. */

@@ -11,7 +11,7 @@ use super::text::json_string;
 use super::tool::McpTool;
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
-use crate::sanitize::clean_text;
+use crate::sanitize::{clean_prose, clean_text, cut, visible};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
@@ -142,11 +142,12 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
         let message = format!("MCP server `{}` answered tools/list with something that is no list of tools.", client.options().namespace);
         return Err(ToolError::new(ErrorCode::ConnectionFailed, message));
     };
+    let format = client.options().pins.as_ref().map(pins::Pins::format).unwrap_or_default();
     for raw in page.tools {
         let parsed = if taken.len() >= client.options().max_tools {
             Err((None, format!("it is past the limit of {} tools", client.options().max_tools)))
         } else {
-            read_definition(raw, SchemaBounds::of(client.options()))
+            read_definition(raw, SchemaBounds::of(client.options()), format)
         };
         match parsed {
             Ok(tool) => {
@@ -154,6 +155,7 @@ fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, list
                     let name = clean_text(&tool.remote_name, 100);
                     listing.warnings.push(format!("Results of `{name}` are not checked: {reason}."));
                 }
+                listing.warnings.extend(odd_property(&tool));
                 taken.push(tool);
             }
             Err((remote_name, reason)) if listing.skipped.len() < MAX_SKIPPED => listing.skipped.push(Skipped { remote_name, reason }),
@@ -186,7 +188,7 @@ fn take_mirrored(taken: &mut Vec<Taken>, listing: &mut Listing) -> HashMap<Strin
     found
 }
 
-fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Option<String>, String)> {
+fn read_definition(raw: &RawValue, bounds: SchemaBounds, format: pins::FingerprintFormat) -> Result<Taken, (Option<String>, String)> {
     let unnamed = |reason: &str| Err((None, reason.to_owned()));
     if raw.get().len() > MAX_DEFINITION {
         return unnamed("its definition is too large");
@@ -203,20 +205,31 @@ fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Optio
     let description = match definition.description {
         None => String::new(),
         Some(text) => match json_string(text) {
-            Some(text) => clean_text(&text, bounds.desc_chars),
+            Some(text) => clean_prose(&text, bounds.desc_chars),
             None => return Err((Some(clean_text(&remote_name, 100)), "its description is no string".to_owned())),
         },
     };
     // A promise that cannot be read is no reason to lose the tool.
     let output = definition.output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose();
-    let fingerprint =
-        pins::Definition::read(raw).map(|definition| definition.fingerprint()).map_err(|fault| format!("its definition {fault}"));
+    let fingerprint = format.of(raw, bounds.desc_chars).map_err(|fault| format!("its definition {fault}"));
     match schema::prepare(definition.input_schema, bounds).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
         Ok((input_schema, fingerprint)) => {
             Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned(), fingerprint })
         }
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
+}
+
+/// A tool with such a property makes providers of models refuse the whole request.
+fn odd_property(tool: &Taken) -> Option<String> {
+    let properties = tool.input_schema.get("properties")?.as_object()?;
+    let legal =
+        |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    let name = properties.keys().find(|name| !legal(name))?;
+    let (tool, name) = (clean_text(&tool.remote_name, 100), visible(cut(name, 100).unwrap_or(name)));
+    Some(format!(
+        "`{tool}` has a property `{name}`, a name that providers of models refuse: letters, digits, `_`, `.` and `-`, at most 64."
+    ))
 }
 
 /// Names depend on the remote names only, not on the order in which the server lists them.
