@@ -130,7 +130,7 @@ impl Walk {
                     self.visit(item, place, depth + 1)?;
                 }
             }
-            Value::String(text) if place == Place::Shown => *text = clean_text(text, usize::MAX),
+            Value::String(text) if place == Place::Shown => *text = clean_prose(text, usize::MAX),
             Value::String(text) => self.check_hidden(text)?,
             _ => {}
         }
