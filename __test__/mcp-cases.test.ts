@@ -271,7 +271,7 @@ test('every case of these areas is run under its id', () => {
   const folder = new URL('.', import.meta.url)
   const sources = readdirSync(folder).filter(name => name.endsWith('.test.ts')).map(name => new URL(name, folder))
   const titles = [...sources, new URL('../crates/core/tests/mcp_stdio/field_cases.rs', folder)].flatMap(file => readFileSync(file, 'utf8').split('\n'))
-    .filter(line => /^\s*(?:test|describe)\(|^  '[A-Z]+-\d\d .*: \{$|^async fn std_/.test(line)).map(line => line.replace(/fn std_/, 'fn STD-').replace(/_/g, ' '))
+    .filter(line => /^\s*(?:test|describe)\(|^ {2}'[A-Z]+-\d\d .*: \{$|^async fn std_/.test(line)).map(line => line.replace(/fn std_/, 'fn STD-').replace(/_/g, ' '))
   const cases = readJson<{ id: string; area: string }[]>('./field-cases.json').filter(({ area }) => AREAS.includes(area))
   assert.equal(cases.length, 38)
   assert.deepEqual(cases.filter(({ id }) => !titles.some(line => new RegExp(`\\b${id}\\b`).test(line))).map(({ id }) => id), Object.keys(WAITING))

@@ -3,7 +3,7 @@ import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
 import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
-import type { ToolsChange } from './mcp.js'
+import type { ToolsChange } from './mcp-types.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
 /** Bounds on what a server sends, and on what is under way at once. */

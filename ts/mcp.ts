@@ -5,49 +5,14 @@ import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
+import type { MCPDiagnostics, SkippedTool, ToolsChange } from './mcp-types.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
 import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
+import { inSlices } from './slices.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
-
-/** What a server offers that could not be loaded. */
-export interface SkippedTool {
-  readonly remoteName: string | null
-  readonly reason: string
-}
-
-/** How a listing of a server's tools differs from the one before. */
-export interface ToolsChange {
-  readonly client: MCPClient
-  /** Tools that were not there before. */
-  readonly added: readonly MCPTool[]
-  /** Tools whose definition is another one, as they are now. */
-  readonly changed: readonly MCPTool[]
-  /** The names of tools that are gone. */
-  readonly removed: readonly string[]
-  /** Why a listing that the server called for was not taken; nothing has changed then. */
-  readonly error?: ToolError
-}
-
-/** What was noticed on a connection that is no error but helps to understand one. */
-export interface MCPDiagnostics {
-  /** The server's namespace. */
-  readonly server: string
-  /** Lines on standard output that were no messages, and were skipped. */
-  readonly skippedLines: number
-  /** The newest of them, escaped and cut. */
-  readonly recentLines: readonly string[]
-  /** Replies to requests that nobody waits for. */
-  readonly unexpectedReplies: number
-  /** Notifications and requests that were dropped: too many, or nobody asked for them. */
-  readonly droppedMessages: number
-  /** What else was noticed, in sentences, the newest last. */
-  readonly notes: readonly string[]
-  /** The end of the server's standard error, without the values of `env`. */
-  readonly stderr: string
-}
 
 type OnConflict = 'error' | 'skip' | 'overwrite'
 
@@ -97,6 +62,10 @@ export class MCPClient implements AsyncDisposable {
   /** The tools of the last listing. */
   #tools = new Map<string, MCPTool>()
   #skipped: SkippedTool[] = []
+  /** Listings are taken one after another, in the order of their coming, and what the server tells meanwhile after them. */
+  #taken: Promise<unknown> = Promise.resolve()
+  #untaken = 0
+  readonly #unheard: string[] = []
   /** Why a tool of the last listing is not in a registry that follows, by its remote name. */
   readonly #leftOut = new Map<string, string>()
 
@@ -195,11 +164,25 @@ export class MCPClient implements AsyncDisposable {
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
-    this.#leftOut.clear()
-    this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
-    const tools = listing.tools.map((tool: Listed) => this.#toolOf(tool))
-    this.#tools = new Map(tools.map((tool: MCPTool) => [tool.name, tool]))
-    return tools
+    this.#untaken += 1
+    const take = () => this.#take(listing)
+    const taken = this.#taken.then(take, take)
+    this.#taken = taken
+    return taken
+  }
+
+  /** Makes the tools of a listing in turns of the event loop. */
+  async #take(listing: { tools: readonly Listed[]; skipped: readonly SkippedTool[]; warnings: readonly string[] }): Promise<MCPTool[]> {
+    try {
+      const tools = await inSlices(listing.tools, tool => this.#toolOf(tool))
+      this.#leftOut.clear()
+      this.#skipped = [...listing.skipped, ...listing.warnings.map(reason => ({ remoteName: null, reason }))]
+      this.#tools = new Map(tools.map(tool => [tool.name, tool]))
+      return tools
+    } finally {
+      this.#untaken -= 1
+      if (this.#untaken === 0) for (const payload of this.#unheard.splice(0)) this.#hear(payload)
+    }
   }
 
   /**
@@ -231,6 +214,10 @@ export class MCPClient implements AsyncDisposable {
 
   /** A listing differs from the one before. */
   #hear(payload: string): void {
+    if (this.#untaken > 0) {
+      this.#unheard.push(payload)
+      return
+    }
     const told = JSON.parse(payload)
     if (typeof told.error === 'string') {
       notify(this.#onToolsChanged, { client: this, added: [], changed: [], removed: [], error: fromNative(told.error) })
@@ -314,23 +301,6 @@ export interface MCPToolOptions {
   fingerprint?: string | undefined
   /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
   origin?: string | undefined
-}
-
-/** The `data` of a `PIN_MISMATCH` that `loadTools` throws. Lists are cut at 256 entries. */
-export interface PinMismatch {
-  readonly server: string
-  /** The lock file, if there is one. */
-  readonly file: string | null
-  /** Names of tools that nobody approved. */
-  readonly added: readonly string[]
-  /** Names of approved tools that the server does not offer. */
-  readonly removed: readonly string[]
-  /** Approved tools whose definition is another now, with what changed as far as it is known. */
-  readonly changed: readonly { name: string; expected: string; found: string; parts: readonly { part: string; lines?: readonly string[] }[] }[]
-  /** The fingerprints of what is new or changed, by name. */
-  readonly found: Readonly<Record<string, string>>
-  /** How many entries were cut off the lists. */
-  readonly unlisted: number
 }
 
 let clientOf: (tool: MCPTool) => MCPClient
