@@ -15,6 +15,9 @@ const DIFFERENCES: Record<string, { reason: string; ours?: unknown }> = {
   'mcp_load_tools 4': { reason: 'suffixes are given by the order of the remote names, so that a server cannot move a name by its listing', ours: [['ns_a_b_2', 'a.b'], ['ns_a_b', 'a b']] },
   'mcp_load_tools 7': { reason: 'a tool without a name is left out and reported', ours: [] },
 
+  'mcp_call_results image only': { reason: 'the text mentions the blocks that are no text', ours: { status: 'success', text: '[image, image/png: not shown here, the program has it]' } },
+  'mcp_call_results text+image': { reason: 'the text mentions the blocks that are no text', ours: { status: 'success', text: 't\n[image, image/png: not shown here, the program has it]' } },
+  'mcp_call_results 512 blocks': { reason: 'the text mentions the blocks that are no text', ours: { status: 'success' } },
   'mcp_call_results private keys dropped': { reason: 'every part of a result is kept as it was written', ours: { status: 'success', text: 't', content: [{ type: 'text', text: 't', meta: null, annotations: null, _meta: { secret: 1 } }], structured: { ok: 2, _no: 1 } } },
   'mcp_call_results trunc 10': { reason: 'what was cut is partial; the data has a bound of its own', ours: { status: 'partial', text: 'xxxxxxxxxx<tool.truncated|max=10>' } },
   'mcp_call_results exact 10': { reason: 'the data has a bound of its own', ours: { status: 'success', text: 'xxxxxxxxxx', content: [{ type: 'text', text: 'xxxxxxxxxx' }], structured: null } },
@@ -36,7 +39,7 @@ const DIFFERENCES: Record<string, { reason: string; ours?: unknown }> = {
 
   'sagewai_mcp_client 0': { reason: 'a description that is missing is empty: a name alone tells a model nothing', ours: { tools: [['a', '', {}]], text: 'x\ny' } },
   'sagewai_mcp_client 1': { reason: '`null` stands for a description that is missing', ours: { tools: [['a', '', {}]] } },
-  'sagewai_mcp_client 2': { reason: 'a block that is no text is in the data; the text says that there is none', ours: { tools: [['a', 'd', {}]], text: '<tool.msg.mcp.no_text>' } },
+  'sagewai_mcp_client 2': { reason: 'a block that is no text is in the data; the text mentions it', ours: { tools: [['a', 'd', {}]], text: '[image: not shown here, the program has it]' } },
   'sagewai_mcp_client 3': { reason: 'the text says that there is none', ours: { tools: [['a', 'd', {}]], text: '<tool.msg.mcp.no_text>' } },
   'sagewai_mcp_client 4': { reason: 'a result whose content is no list is an error', ours: { tools: [['a', 'd', {}]], code: 'EXECUTION_FAILED' } },
   'sagewai_mcp_client 5': { reason: '`isError` is an error', ours: { tools: [['a', 'd', {}]], status: 'error', text: '<tool.msg.mcp.error|text=boom>' } },

@@ -5,11 +5,12 @@ import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
-import type { MCPDiagnostics, SkippedTool, ToolsChange } from './mcp-types.js'
+import type { MCPDiagnostics, ToolsChange } from './mcp-types.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
-import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
+import { checkCallOptions, checkChars, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
+import { type SkippedTool, SkippedTools } from './skipped-tools.js'
 import { inSlices } from './slices.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
@@ -61,13 +62,9 @@ export class MCPClient implements AsyncDisposable {
   readonly #registries = new Set<{ readonly registry: WeakRef<ToolRegistry>; readonly overwrite: boolean }>()
   /** The tools of the last listing. */
   #tools = new Map<string, MCPTool>()
-  #skipped: SkippedTool[] = []
-  /** Listings are taken one after another, in the order of their coming, and what the server tells meanwhile after them. */
+  readonly #skipped = new SkippedTools()
+  /** Listings and changes are taken one after another, in the order of their coming, as each may take turns of the event loop. */
   #taken: Promise<unknown> = Promise.resolve()
-  #untaken = 0
-  readonly #unheard: string[] = []
-  /** Why a tool of the last listing is not in a registry that follows, by its remote name. */
-  readonly #leftOut = new Map<string, string>()
 
   private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
@@ -115,7 +112,7 @@ export class MCPClient implements AsyncDisposable {
   }
 
   static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
-    const listener = new Listener((client, payload) => { client.#hear(payload) })
+    const listener = new Listener((client, payload) => { void client.#inTurn(() => client.#hear(payload)) })
     const number = addToolListener(listener)
     let token = -1
     await operation(issued => {
@@ -126,8 +123,8 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next
-   * one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
+   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url got no answer, or one
+   * of status 5xx, and the next one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
    */
   get state(): 'connecting' | 'ready' | 'degraded' | 'closed' { return this.#native.state as 'connecting' | 'ready' | 'degraded' | 'closed' }
 
@@ -149,11 +146,11 @@ export class MCPClient implements AsyncDisposable {
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id; another one after it was started anew, and none for a url. */
+  /** The server's process id; another one after it was started anew. None for a url, and none while there is no process. */
   get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
-  get skippedTools(): readonly SkippedTool[] { return [...this.#skipped, ...[...this.#leftOut].map(([remoteName, reason]) => ({ remoteName, reason }))] }
+  get skippedTools(): readonly SkippedTool[] { return this.#skipped.all }
 
   /**
    * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
@@ -164,25 +161,18 @@ export class MCPClient implements AsyncDisposable {
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
-    this.#untaken += 1
-    const take = () => this.#take(listing)
+    return this.#inTurn(async () => {
+      const tools = await inSlices(listing.tools, (tool: Listed) => this.#toolOf(tool))
+      this.#tools = new Map(tools.map(tool => [tool.name, tool]))
+      this.#skipped.list(listing, tools.map(tool => tool.remoteName))
+      return tools
+    })
+  }
+
+  #inTurn<Result>(take: () => Promise<Result>): Promise<Result> {
     const taken = this.#taken.then(take, take)
     this.#taken = taken
     return taken
-  }
-
-  /** Makes the tools of a listing in turns of the event loop. */
-  async #take(listing: { tools: readonly Listed[]; skipped: readonly SkippedTool[]; warnings: readonly string[] }): Promise<MCPTool[]> {
-    try {
-      const tools = await inSlices(listing.tools, tool => this.#toolOf(tool))
-      this.#leftOut.clear()
-      this.#skipped = [...listing.skipped, ...listing.warnings.map(reason => ({ remoteName: null, reason }))]
-      this.#tools = new Map(tools.map(tool => [tool.name, tool]))
-      return tools
-    } finally {
-      this.#untaken -= 1
-      if (this.#untaken === 0) for (const payload of this.#unheard.splice(0)) this.#hear(payload)
-    }
   }
 
   /**
@@ -213,28 +203,24 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /** A listing differs from the one before. */
-  #hear(payload: string): void {
-    if (this.#untaken > 0) {
-      this.#unheard.push(payload)
-      return
-    }
+  async #hear(payload: string): Promise<void> {
     const told = JSON.parse(payload)
     if (typeof told.error === 'string') {
       notify(this.#onToolsChanged, { client: this, added: [], changed: [], removed: [], error: fromNative(told.error) })
       return
     }
-    const added = told.added.map((tool: Listed) => this.#toolOf(tool))
-    const changed = told.changed.map((tool: Listed) => this.#toolOf(tool))
+    const added = await inSlices(told.added, (tool: Listed) => this.#toolOf(tool))
+    const changed = await inSlices(told.changed, (tool: Listed) => this.#toolOf(tool))
     const { removed } = told
     for (const name of removed) this.#tools.delete(name)
     for (const tool of [...added, ...changed]) this.#tools.set(tool.name, tool)
-    const listed = new Set([...this.#tools.values()].map(tool => tool.remoteName))
-    for (const remoteName of this.#leftOut.keys()) if (!listed.has(remoteName)) this.#leftOut.delete(remoteName)
+    this.#skipped.list(told, [...this.#tools.values()].map(tool => tool.remoteName))
     for (const synced of this.#registries) {
       const registry = synced.registry.deref()
       if (registry === undefined || !this.#update(registry, synced.overwrite, [...added, ...changed], removed)) this.#registries.delete(synced)
     }
-    notify(this.#onToolsChanged, { client: this, added, changed, removed })
+    // Otherwise it is only something else that was left out.
+    if (added.length + changed.length + removed.length > 0) notify(this.#onToolsChanged, { client: this, added, changed, removed })
   }
 
   /** False for a registry that takes nothing more. */
@@ -247,14 +233,15 @@ export class MCPClient implements AsyncDisposable {
     for (const tool of tools) {
       const known = registry.get(tool.name) !== undefined
       if (known && !overwrite && !isOurs(tool.name)) {
-        this.#leftOut.set(tool.remoteName, `another tool is registered as '${tool.name}'`)
+        this.#skipped.notTaken(tool.remoteName, `another tool is registered as '${tool.name}'`)
         continue
       }
       try {
         registry.register(tool, { overwrite: true })
+        this.#skipped.taken(tool.remoteName)
       } catch (error) {
         if (ToolError.isInstance(error) && error.code === 'CLOSED') return false
-        this.#leftOut.set(tool.remoteName, error instanceof Error ? error.message : String(error))
+        this.#skipped.notTaken(tool.remoteName, error instanceof Error ? error.message : String(error))
       }
     }
     return true
@@ -266,7 +253,7 @@ export class MCPClient implements AsyncDisposable {
    */
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
     checkName(name)
-    checkExecuteOptions(options)
+    checkCallOptions(options)
     const call = { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress }
     return runLoose(args, call, (token, text, _callId, timeoutMs, listens) => { this.#native.call(token, name, text, timeoutMs, listens) })
   }
