@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { MCPClientOptions } from 'toolbolt'
 import { type Listening, everythingListening, startListening } from './fixtures/http-servers.ts'
 import { fixturePath } from './support.ts'
 
@@ -13,13 +12,20 @@ export interface RealServer {
   name: string
   /** Why it cannot be started here. */
   missing?: string
+  /** The transports over which it speaks revision 2026-07-28 too. */
+  dual: readonly Transport[]
   stdio: { command: string; args: string[]; env?: Record<string, string> }
   http?: (port: number) => Listening
   sse?: (port: number) => Listening
 }
 
 /** A server that can be connected: what to give to `MCPClient.connect` beside the namespace, and how to end it afterwards. */
-export interface StartedServer { options: Omit<MCPClientOptions, 'namespace'>; stop(): Promise<void> }
+export interface StartedServer {
+  options: RealServer['stdio'] | { url: string; transport: 'http' | 'sse' }
+  /** Where a server behind an address was started. */
+  pid?: number
+  stop(): Promise<void>
+}
 
 type Found = { bin: string; reason?: undefined } | { reason: string; bin?: undefined }
 const { pythonServers }: { pythonServers(name: 'mcp-1' | 'mcp-2'): Found } = await import(new URL('../scripts/python-servers.mjs', import.meta.url).href)
@@ -44,10 +50,10 @@ function prepare(folder: string): { files: string; repository: string } {
 /** Every server. `folder` is an empty one: what they read and write is there. */
 export function realServers(folder: string): RealServer[] {
   const { files, repository } = prepare(folder)
-  const npm = (name: string, ...args: string[]): RealServer => ({ name, stdio: { command: npmBin(`mcp-server-${name}`), args } })
+  const npm = (name: string, ...args: string[]): RealServer => ({ name, dual: [], stdio: { command: npmBin(`mcp-server-${name}`), args } })
   const python = (name: string, environment: 'mcp-1' | 'mcp-2', program: string, ...args: string[]): RealServer => {
     const { bin, reason } = pythonServers(environment)
-    const server = { name, stdio: { command: join(bin ?? '', program), args } }
+    const server: RealServer = { name, dual: environment === 'mcp-2' ? ['stdio'] : [], stdio: { command: join(bin ?? '', program), args } }
     return reason === undefined ? server : { ...server, missing: reason }
   }
   const memory = npm('memory')
@@ -63,8 +69,8 @@ export function realServers(folder: string): RealServer[] {
     python('git', 'mcp-2', 'mcp-server-git', '--repository', repository),
     python('fetch', 'mcp-2', 'mcp-server-fetch', '--allow-private-ips', '--ignore-robots-txt'),
     python('sqlite', 'mcp-1', 'mcp-server-sqlite', '--db-path', join(folder, 'rows.db')),
-    { ...fastmcp, http: fastmcpOver('http', '/mcp'), sse: fastmcpOver('sse', '/sse') },
-    { name: 'fastmcp of npm', stdio: { command: process.execPath, args: [FASTMCP_NPM] }, http: fastmcpNpmAt('/mcp'), sse: fastmcpNpmAt('/sse') },
+    { ...fastmcp, dual: ['stdio', 'http'], http: fastmcpOver('http', '/mcp'), sse: fastmcpOver('sse', '/sse') },
+    { name: 'fastmcp-npm', dual: [], stdio: { command: process.execPath, args: [FASTMCP_NPM] }, http: fastmcpNpmAt('/mcp'), sse: fastmcpNpmAt('/sse') },
   ]
 }
 
@@ -74,6 +80,6 @@ export const transportsOf = (server: RealServer): Transport[] => (['stdio', 'htt
 /** Starts a server for one of its transports. Over stdio the client does that. */
 export async function startReal(server: RealServer, transport: Transport): Promise<StartedServer> {
   if (transport === 'stdio') return { options: server.stdio, stop: async () => undefined }
-  const { url, stop } = await startListening(server[transport]!)
-  return { options: { url, transport }, stop }
+  const { url, pid, stop } = await startListening(server[transport]!)
+  return { options: { url, transport }, pid, stop }
 }
