@@ -12,7 +12,7 @@ import { type PromptRegistry, nativePrompts } from './prompts.js'
 export interface MCPBounds {
   /** Bytes of one message from the server; a longer one closes the connection or, over HTTP, fails its request. Default: 10 MiB. */
   maxFrameBytes?: number | undefined
-  /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
+  /** Tools taken from a listing; the rest is one entry of `skippedTools`. Default: 128. */
   maxTools?: number | undefined
   /** Characters kept of each description. Default: 4,096. */
   maxDescChars?: number | undefined
