@@ -127,18 +127,23 @@ describe('reconnect', () => {
     assert.equal(client.state, 'ready')
   })
   test('asks a server behind an address anew', LIMIT, async () => {
-    let broken = false
+    let broken = 0
     await using server = await ScriptedServer.start((_seen, response, usual) => {
-      if (!broken) return usual()
-      response.writeHead(503).end()
+      if (broken === 0) return usual()
+      response.writeHead(broken).end()
     })
     await using client = await MCPClient.connectHttp(server.url, { namespace: 'far', requiresConfirmation: false })
     await client.loadTools()
-    broken = true
-    assert.equal((await client.callTool('echo', {})).code, 'CONNECTION_FAILED')
-    assert.equal(client.state, 'degraded')
-    await assert.rejects(client.reconnect(), coded('CONNECTION_FAILED'))
-    broken = false
+    for (const second of [503, 404]) {
+      broken = 503
+      assert.equal((await client.callTool('echo', {})).code, 'CONNECTION_FAILED')
+      assert.equal(client.state, 'degraded')
+      broken = second
+      await assert.rejects(client.reconnect(), coded('CONNECTION_FAILED'))
+    }
+    broken = 503
+    await client.callTool('echo', {})
+    broken = 0
     await client.reconnect()
     assert.equal(client.state, 'ready')
   })

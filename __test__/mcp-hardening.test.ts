@@ -158,7 +158,7 @@ describe('replies', () => {
       on['tools/call'] = ({ id, params }) => kinds[params.arguments.kind](id)`)
     const progress: unknown[] = []
     const call = (kind: string) => client.callTool('go', { kind }, { timeoutMs: 5_000, onProgress: update => { progress.push(update) } })
-    for (const kind of ['twice', 'batch', 'nothing', 'tokens', 'blocks', 'bytes']) assert.equal((await call(kind)).text, 'R', kind)
+    for (const kind of ['twice', 'batch', 'nothing', 'tokens', 'blocks', 'bytes']) assert.ok((await call(kind)).text.split('\n').includes('R'), kind)
     assert.equal((await call('both')).code, 'EXECUTION_FAILED')
     assert.deepEqual(progress, [])
     assert.equal(client.state, 'ready')

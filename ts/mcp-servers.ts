@@ -21,6 +21,8 @@ interface Failure {
   readonly server: string
   readonly code: ErrorCode
   readonly message: string
+  /** Facts for a program, where the error has some. */
+  readonly data?: unknown
   /** What was thrown, where it is one of ours. */
   readonly error?: ToolError
 }
@@ -190,7 +192,7 @@ function entriesOf(config: unknown): unknown {
 function failureOf({ name: server, namespace }: Server, error: unknown): Failure {
   if (!ToolError.isInstance(error)) return { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
   const message = error.code === 'DUPLICATE_NAME' ? `one of its tools has the name of another tool (${error.message.split(';')[0]}); rename the server, which is the namespace '${namespace}' of its tools, or unregister that tool first` : error.message
-  return { server, code: error.code, message, error }
+  return { server, code: error.code, message, error, ...(error.data === undefined ? {} : { data: error.data }) }
 }
 
 function extent(failed: number, all: number): string {
@@ -203,7 +205,7 @@ function aggregate(failures: readonly Failure[], all: number): ToolError {
   const code = failures.every(failure => failure.code === first?.code) ? first!.code : 'CONNECTION_FAILED'
   const reasons = failures.map(failure => `- ${named(failure, `'${failure.server}': `)}`).join('\n')
   const told = all === 1 ? named(first!, `MCP server '${first!.server}' could not be connected: `) : `${extent(failures.length, all)}\n${reasons}`
-  const data = { failures: failures.map(({ server, code, message }) => ({ server, code, message })) }
+  const data = { failures: failures.map(({ error: _error, ...failure }) => failure) }
   return new ToolError(code, told, { data, ...(all === 1 && first?.error?.cause !== undefined ? { cause: first.error.cause } : {}) })
 }
 

@@ -20,7 +20,7 @@ mod secrets;
 mod tls;
 
 pub use error::HttpError;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use events::EventParser;
 pub use events::{Event, Events};
 pub use headers::Headers;

@@ -45,6 +45,17 @@ pub(super) struct HttpFacts {
     pub(super) retry_after: Option<Duration>,
 }
 
+impl HttpFacts {
+    pub(super) fn to_json(self) -> serde_json::Value {
+        match self.retry_after {
+            Some(wait) => {
+                serde_json::json!({ "status": self.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) })
+            }
+            None => serde_json::json!({ "status": self.status }),
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), brief: None, stderr: None, http: None }
@@ -59,7 +70,8 @@ impl Failure {
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {
         let note = failure.stderr.map(|tail| stderr_note(&tail)).unwrap_or_default();
-        Self::new(failure.code, failure.message + &note)
+        let data = failure.http.map(HttpFacts::to_json);
+        Self { data, ..Self::new(failure.code, failure.message + &note) }
     }
 }
 

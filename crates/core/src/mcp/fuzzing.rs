@@ -1,4 +1,4 @@
-//! What fuzz targets need of the inside: everything that a server's bytes reach.
+//! Everything that a server's bytes reach, for fuzz targets and property tests.
 
 use super::bounds::SchemaBounds;
 use super::connection::Connection;
@@ -49,5 +49,67 @@ pub fn events(bytes: &[u8], piece: usize) {
         assert_eq!(whole, parts);
         // A byte that is no UTF-8 becomes three.
         assert!(whole.iter().all(|event| event.data.len() <= 3 * CAP));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Parts of messages, which random bytes would not hit.
+    fn parts() -> impl Strategy<Value = Vec<u8>> {
+        let words = [
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "null",
+            "-1e999",
+            "9007199254740993",
+            "\"\\ud800\"",
+            "\"a\"",
+            "\n",
+            "\r",
+            "\"jsonrpc\":\"2.0\"",
+            "\"id\":1073741824",
+            "\"id\":null",
+            "\"method\":\"ping\"",
+            "\"method\":\"notifications/progress\"",
+            "\"params\":{\"progressToken\":1073741824}",
+            "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}",
+            "\"error\":{\"code\":1,\"message\":\"secret\"}",
+            "\"structuredContent\":",
+            "\"resultType\":\"input_required\"",
+            "\"requestState\":\"s\"",
+            "\"type\":\"object\"",
+            "\"properties\":",
+            "\"$ref\":\"#\"",
+            "\"pattern\":\"(a+)+$\"",
+            "\"anyOf\":",
+            "data: ",
+            "event: x",
+            "id: 1",
+            "retry: 5",
+            ": c",
+            "\u{feff}",
+        ];
+        let word = prop_oneof![
+            prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec()),
+            prop::collection::vec(any::<u8>(), 0..6)
+        ];
+        prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        #[test]
+        fn whatever_a_server_sends_is_taken_in(bytes in parts(), piece in 1..40usize) {
+            message(&bytes);
+            events(&bytes, piece);
+        }
     }
 }

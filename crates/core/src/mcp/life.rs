@@ -241,14 +241,12 @@ impl McpClient {
             return Err(closed());
         }
         if self.link().connection().failure().is_none() {
-            return match self.state() {
-                // Pins that refuse the listing are no matter of the connection.
-                ClientState::Degraded => refresh::list(self).await.map(drop).or_else(|error| match self.state() {
-                    ClientState::Ready => Ok(()),
-                    _ => Err(error),
-                }),
+            let listed = match self.state() {
+                ClientState::Degraded => refresh::list(self).await.map(drop),
                 _ => Ok(()),
             };
+            // Pins that refuse the listing are no matter of the connection.
+            return listed.or_else(|error| if error.code == ErrorCode::PinMismatch { Ok(()) } else { Err(error) });
         }
         let mut tried = life.tried.subscribe();
         if life.phase() != Phase::Starting {

@@ -14,7 +14,7 @@ mod config;
 mod connection;
 mod diagnostics;
 mod frame;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod handshake;
 mod lane;
