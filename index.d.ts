@@ -4,6 +4,8 @@ export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rul
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool, type MCPToolOptions } from './dist/mcp.js'
+export type { ConfirmationRule, MCPAnnotations, MCPToolClaims } from './dist/mcp-decision.js'
+export type { MCPContentBlock, MCPResultData } from './dist/mcp-results.js'
 export type { MCPDiagnostics, PinMismatch, ToolsChange } from './dist/mcp-types.js'
 export { type SkippedTool } from './dist/skipped-tools.js'
 export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
