@@ -11,6 +11,7 @@ use super::wire::Wire;
 use crate::error::{ErrorCode, ToolError};
 use crate::process::Group;
 use parking_lot::Mutex;
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,6 +42,15 @@ pub(super) struct HttpFacts {
     pub(super) retry_after: Option<Duration>,
 }
 
+impl HttpFacts {
+    pub(super) fn to_json(self) -> serde_json::Value {
+        match self.retry_after {
+            Some(wait) => json!({ "status": self.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }),
+            None => json!({ "status": self.status }),
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), stderr: None, http: None }
@@ -50,7 +60,7 @@ impl Failure {
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {
         let note = failure.stderr.map(|tail| stderr_note(&tail)).unwrap_or_default();
-        Self::new(failure.code, failure.message + &note)
+        Self { code: failure.code, message: failure.message + &note, data: failure.http.map(HttpFacts::to_json) }
     }
 }
 

@@ -6,6 +6,7 @@
 use super::client::McpClient;
 use super::link::Link;
 use super::options::ConnectOptions;
+use super::refresh::follow;
 use crate::error::{ErrorCode, ToolError};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
@@ -67,8 +68,8 @@ pub(super) struct Life {
     pub(super) phase: watch::Sender<Phase>,
     /// Somebody closed the client, or nobody holds it any more.
     pub(super) closing: CancellationToken,
-    /// The task has ended, and with it whatever it had started.
-    ended: CancellationToken,
+    /// The task has ended, and with it whatever it had started. Another one for each task.
+    ended: Mutex<CancellationToken>,
     last_error: Mutex<Option<ToolError>>,
 }
 
@@ -77,7 +78,7 @@ impl Life {
         Self {
             phase: watch::Sender::new(Phase::Up),
             closing: CancellationToken::new(),
-            ended: CancellationToken::new(),
+            ended: Mutex::default(),
             last_error: Mutex::new(None),
         }
     }
@@ -102,7 +103,30 @@ impl Life {
 
     /// Waits until the task has ended.
     pub(super) async fn ended(&self) {
-        self.ended.cancelled().await;
+        self.end().cancelled().await;
+    }
+
+    /// What fires when the task of now has ended.
+    pub(super) fn end(&self) -> CancellationToken {
+        self.ended.lock().clone()
+    }
+
+    /// Waits while there is no connection and something is being done about it.
+    async fn recovered(&self) {
+        // An error would mean that the sender is gone, and this is the sender.
+        drop(self.phase.subscribe().wait_for(|phase| matches!(phase, Phase::Up | Phase::Over)).await);
+    }
+
+    /// Takes it on to start the server again that was given up. False where that is not so, or somebody else does.
+    fn begin_again(&self) -> bool {
+        self.phase.send_if_modified(|phase| {
+            let begins = *phase == Phase::Over;
+            if begins {
+                *phase = Phase::Waiting;
+                *self.ended.lock() = CancellationToken::new();
+            }
+            begins
+        })
     }
 
     /// Waits for something, unless the client is closed first.
@@ -115,13 +139,28 @@ impl Life {
     }
 }
 
+impl McpClient {
+    /// Waits while the server is away and being started anew. One that was given up is begun with again, with all its tries; one behind an
+    /// address is tried by every call, so there is nothing to wait for.
+    pub async fn recover(self: &Arc<Self>) {
+        if self.options.respawn.is_none() || self.life.closing.is_cancelled() {
+            return;
+        }
+        if self.life.phase() == Phase::Over && self.link().connection().failure().is_some() && self.life.begin_again() {
+            tokio::spawn(keep(Arc::downgrade(self), self.life.clone(), self.options.clone()));
+            tokio::spawn(follow(Arc::downgrade(self), self.life.clone()));
+        }
+        self.life.recovered().await;
+    }
+}
+
 /// Nobody waits for a try that a runtime took along.
 struct Over(Arc<Life>);
 
 impl Drop for Over {
     fn drop(&mut self) {
+        self.0.ended.lock().cancel();
         self.0.phase.send_replace(Phase::Over);
-        self.0.ended.cancel();
     }
 }
 

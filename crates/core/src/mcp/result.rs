@@ -1,6 +1,6 @@
 //! From a server's answer to a tool's response.
 
-use super::connection::Failure;
+use super::connection::{Failure, HttpFacts};
 use super::diagnostics::Collector;
 use super::frame::present;
 use super::lane::NoResult;
@@ -151,11 +151,7 @@ fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
     };
     let response = ToolResponse::failed(failure.code, text, sent);
     let stderr = failure.stderr.map(|tail| serde_json::json!({ "stderr": tail }));
-    let http = failure.http.map(|http| match http.retry_after {
-        Some(wait) => serde_json::json!({ "status": http.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }),
-        None => serde_json::json!({ "status": http.status }),
-    });
-    let data = stderr.or(http).and_then(|facts| RawValue::from_string(facts.to_string()).ok());
+    let data = stderr.or(failure.http.map(HttpFacts::to_json)).and_then(|facts| RawValue::from_string(facts.to_string()).ok());
     ToolResponse { data, ..response }
 }
 
