@@ -5,49 +5,15 @@ import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
+import type { MCPDiagnostics, SkippedTool, ToolsChange } from './mcp-types.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
-import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
+import { checkBoolean, checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
 
-/** What a server offers that could not be loaded. */
-export interface SkippedTool {
-  readonly remoteName: string | null
-  readonly reason: string
-}
-
-/** How a listing of a server's tools differs from the one before. */
-export interface ToolsChange {
-  readonly client: MCPClient
-  /** Tools that were not there before. */
-  readonly added: readonly MCPTool[]
-  /** Tools whose definition is another one, as they are now. */
-  readonly changed: readonly MCPTool[]
-  /** The names of tools that are gone. */
-  readonly removed: readonly string[]
-  /** Why a listing that the server called for was not taken; nothing has changed then. */
-  readonly error?: ToolError
-}
-
-/** What was noticed on a connection that is no error but helps to understand one. */
-export interface MCPDiagnostics {
-  /** The server's namespace. */
-  readonly server: string
-  /** Lines on standard output that were no messages, and were skipped. */
-  readonly skippedLines: number
-  /** The newest of them, escaped and cut. */
-  readonly recentLines: readonly string[]
-  /** Replies to requests that nobody waits for. */
-  readonly unexpectedReplies: number
-  /** Notifications and requests that were dropped: too many, or nobody asked for them. */
-  readonly droppedMessages: number
-  /** What else was noticed, in sentences, the newest last. */
-  readonly notes: readonly string[]
-  /** The end of the server's standard error, without the values of `env`. */
-  readonly stderr: string
-}
+export type { MCPDiagnostics, PinMismatch, SkippedTool, ToolsChange } from './mcp-types.js'
 
 type OnConflict = 'error' | 'skip' | 'overwrite'
 
@@ -59,12 +25,20 @@ interface Listed {
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema | null
   readonly fingerprint: string
+  readonly repeatable: boolean
 }
 
-let nativeClient: (client: MCPClient) => NativeMcpClient
+/** How the calls of a client are looked after: as the core takes it. */
+export type Care = NonNullable<Parameters<typeof binding.takeMcpClient>[1]>
+
+export let nativeClient: (client: MCPClient) => NativeMcpClient
 let limitsOf: (client: MCPClient) => { readonly maxResultChars?: number; readonly maxResultBytes?: number }
 /** Registers a client's tools and keeps them up to date. The client lives as long as the registry. */
 export let adopt: (client: MCPClient, registry: ToolRegistry, onConflict: OnConflict) => string[]
+/** The tools of the last listing. */
+export let listedTools: (client: MCPClient) => MCPTool[]
+/** Connects for a connector: several times where that helps, with calls that are looked after. */
+export let openForConnector: (given: ReturnType<typeof readOptions>, care: Care | undefined, signal: AbortSignal) => Promise<MCPClient>
 /** Keeps a remark about how a client was configured. */
 export let remark: (client: MCPClient, note: string) => void
 
@@ -113,6 +87,8 @@ export class MCPClient implements AsyncDisposable {
     nativeClient = client => client.#native
     limitsOf = client => client.#limits
     adopt = (client, registry, onConflict) => client.#adopt(registry, onConflict)
+    listedTools = client => [...client.#tools.values()]
+    openForConnector = (given, care, signal) => MCPClient.#open(given, care, signal)
     remark = (client, note) => { client.#remarks.push(note) }
   }
 
@@ -143,15 +119,15 @@ export class MCPClient implements AsyncDisposable {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 
-  static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
+  static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<MCPClient> {
     const listener = new Listener((client, payload) => { client.#hear(payload) })
     const number = addToolListener(listener)
     let token = -1
     await operation(issued => {
       token = issued
-      binding.connectMcp(issued, { ...given, listener: number }, prompts)
-    })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, onToolsChanged, tokens }, listener)
+      binding.connectMcp(issued, { ...given, listener: number }, prompts, care?.retry)
+    }, undefined, signal)
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens }, listener)
   }
 
   /**
@@ -221,9 +197,9 @@ export class MCPClient implements AsyncDisposable {
     return names
   }
 
-  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint }: Listed): MCPTool {
+  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint, repeatable }: Listed): MCPTool {
     const { requiresConfirmation } = this
-    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, fingerprint, ...(outputSchema === null ? {} : { outputSchema }) })
+    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, fingerprint, repeatable, ...(outputSchema === null ? {} : { outputSchema }) })
   }
 
   /** A listing differs from the one before. */
@@ -307,25 +283,13 @@ export interface MCPToolOptions {
    * with pins, the server then has to list an approved tool of that remote name.
    */
   fingerprint?: string | undefined
+  /**
+   * Whether a second call with the same arguments changes nothing more, so that a connector may send a call again that was sent. Default: false;
+   * for a tool that was loaded what the server says (`readOnlyHint`, `idempotentHint`).
+   */
+  repeatable?: boolean | undefined
   /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
   origin?: string | undefined
-}
-
-/** The `data` of a `PIN_MISMATCH` that `loadTools` throws. Lists are cut at 256 entries. */
-export interface PinMismatch {
-  readonly server: string
-  /** The lock file, if there is one. */
-  readonly file: string | null
-  /** Names of tools that nobody approved. */
-  readonly added: readonly string[]
-  /** Names of approved tools that the server does not offer. */
-  readonly removed: readonly string[]
-  /** Approved tools whose definition is another now, with what changed as far as it is known. */
-  readonly changed: readonly { name: string; expected: string; found: string; parts: readonly { part: string; lines?: readonly string[] }[] }[]
-  /** The fingerprints of what is new or changed, by name. */
-  readonly found: Readonly<Record<string, string>>
-  /** How many entries were cut off the lists. */
-  readonly unlisted: number
 }
 
 let clientOf: (tool: MCPTool) => MCPClient
@@ -354,14 +318,15 @@ export class MCPTool extends Tool<any> {
    * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema', 'repeatable'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
-    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema } = options
+    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema, repeatable = false } = options
     const origin = `mcp:${client.namespace}`
     if (options.origin !== undefined && options.origin !== origin) throw invalidOption(`the origin of this tool is '${origin}', whatever it is called; leave it out`)
+    checkBoolean(repeatable, 'repeatable')
     if (fingerprint !== undefined && typeof fingerprint !== 'string') throw invalidOption('fingerprint must be a string')
     const native = unwrap(() => nativeClient(client).tool({
-      name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
+      name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation, repeatable,
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(outputSchema === undefined ? {} : { outputSchema: JSON.stringify(outputSchema) }),

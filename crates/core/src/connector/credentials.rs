@@ -100,9 +100,11 @@ impl ConnectorSpec {
             let which = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return invalid(format!("key {} of credentials is none that it takes; there are: {which}", place + 1));
         }
-        let is_for_token = |field: &&AuthField| self.auth_type != AuthType::OAuth2 || self.mcp_command.is_some() || field.key == ACCESS_TOKEN;
+        let is_for_token =
+            |field: &&AuthField| self.auth_type != AuthType::OAuth2 || self.mcp_command.is_some() || field.key == ACCESS_TOKEN;
         let fields = self.auth_fields.iter().filter(is_for_token);
-        let (found, missing): (Vec<_>, Vec<_>) = fields.map(|field| (field, sources.value(&field.key))).partition(|(_, value)| value.is_some());
+        let (found, missing): (Vec<_>, Vec<_>) =
+            fields.map(|field| (field, sources.value(&field.key))).partition(|(_, value)| value.is_some());
         if self.auth_type == AuthType::OAuth2 {
             self.check_authorized(sources)?;
         }

@@ -46,7 +46,9 @@ pub(super) fn check_url(url: &str) -> Result<(), ToolError> {
     if TEMPLATES.iter().chain(&["{"]).any(|template| url.contains(template)) {
         return invalid("mcpUrl is a template. Give the whole address; credentials travel as headers");
     }
-    let Ok(parsed) = Url::parse(url) else { return invalid("mcpUrl cannot be read. Give a whole address, such as https://example.com/mcp") };
+    let Ok(parsed) = Url::parse(url) else {
+        return invalid("mcpUrl cannot be read. Give a whole address, such as https://example.com/mcp");
+    };
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none_or(str::is_empty) {
         return invalid("mcpUrl has to begin with https:// or, on this machine, http://");
     }
@@ -63,7 +65,9 @@ pub(super) fn check_url(url: &str) -> Result<(), ToolError> {
 pub(super) fn check_free_of<'a>(what: &str, text: &str, values: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ToolError> {
     for (label, value) in values {
         if value.len() >= SHORTEST && text.contains(value) {
-            return invalid(format!("{what} holds the credential '{label}', where others can read it. Take it out: it is passed on by itself"));
+            return invalid(format!(
+                "{what} holds the credential '{label}', where others can read it. Take it out: it is passed on by itself"
+            ));
         }
     }
     Ok(())

@@ -79,7 +79,10 @@ mod tests {
         for (place, longest) in [(0, 1), (1, 2), (2, 4), (4, 16), (5, 30), (39, 30)] {
             let longest = Duration::from_secs(longest);
             assert!(runs.iter().all(|pauses| pauses[place] <= longest), "{place}");
-            assert!(runs.iter().any(|pauses| pauses[place] > longest / 2) && runs.iter().any(|pauses| pauses[place] < longest / 2), "{place}");
+            assert!(
+                runs.iter().any(|pauses| pauses[place] > longest / 2) && runs.iter().any(|pauses| pauses[place] < longest / 2),
+                "{place}"
+            );
         }
         assert!(runs.iter().all(|pauses| pauses.len() == 40));
     }

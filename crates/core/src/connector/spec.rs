@@ -19,8 +19,28 @@ pub(super) const ACCESS_TOKEN: &str = "access_token";
 
 /// Variables that say how programs are run. Setting one of them is more than handing over a credential.
 const RESERVED_VARIABLES: &[&str] = &[
-    "BASH_ENV", "CLASSPATH", "ENV", "GCONV_PATH", "HOME", "IFS", "LANG", "LOGNAME", "NODE_OPTIONS", "NODE_PATH", "PATH", "PERL5LIB",
-    "PERL5OPT", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "RUBYLIB", "RUBYOPT", "SHELL", "TERM", "TMPDIR", "USER",
+    "BASH_ENV",
+    "CLASSPATH",
+    "ENV",
+    "GCONV_PATH",
+    "HOME",
+    "IFS",
+    "LANG",
+    "LOGNAME",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PATH",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "RUBYOPT",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "USER",
 ];
 /// The same, by how they begin: those of dynamic loaders.
 const RESERVED_PREFIXES: &[&str] = &["LD_", "DYLD_"];
@@ -207,7 +227,9 @@ impl ConnectorSpec {
             return invalid(format!("the auth field '{key}' has a header, which is for servers with an mcpUrl"));
         }
         if let Some(header) = &field.header
-            && (header.is_empty() || header.len() > MAX_NAME || !header.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
+            && (header.is_empty()
+                || header.len() > MAX_NAME
+                || !header.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
         {
             return invalid(format!("the header of the auth field '{key}' is no name of a header"));
         }

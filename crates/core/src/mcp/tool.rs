@@ -47,7 +47,8 @@ impl McpTool {
     /// # Errors
     /// `INVALID_OPTIONS` for a schema out of bounds.
     pub fn declared(client: Arc<McpClient>, declared: Declaration<'_>) -> Result<Self, ToolError> {
-        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars, repeatable } = declared;
+        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars, repeatable } =
+            declared;
         let mut bounds = SchemaBounds::of(client.options());
         bounds.desc_chars = max_desc_chars.unwrap_or(bounds.desc_chars);
         let unusable = |problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}"));
