@@ -58,12 +58,16 @@ pub(super) struct Breaker {
     state: Mutex<State>,
 }
 
-/// The right to make one call. Its outcome is to be told; without one, a trial leaves the place to the next.
+/// The right to make one call. Its outcome is to be told; without one, a trial leaves the place to the next. A call that is dropped when its
+/// time was over has failed.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     breaker: &'a Breaker,
     is_trial: bool,
     epoch: u64,
+    since: Instant,
+    limit: Option<Duration>,
+    is_told: bool,
 }
 
 /// Calls are not let through.
@@ -99,15 +103,18 @@ impl Breaker {
         (state.trying || !rest.is_zero()).then_some(Open { failures: state.failures, retry_after: rest })
     }
 
-    pub(super) fn enter(&self) -> Result<Pass<'_>, Open> {
+    /// Lets a call through that may take as long as `limit`.
+    pub(super) fn enter(&self, limit: Option<Duration>) -> Result<Pass<'_>, Open> {
         let mut state = self.state.lock();
-        let Some(opened) = state.opened else { return Ok(Pass { breaker: self, is_trial: false, epoch: state.epoch }) };
-        let rest = self.rest(opened);
-        if state.trying || !rest.is_zero() {
-            return Err(Open { failures: state.failures, retry_after: rest });
+        let is_trial = state.opened.is_some();
+        if let Some(opened) = state.opened {
+            let rest = self.rest(opened);
+            if state.trying || !rest.is_zero() {
+                return Err(Open { failures: state.failures, retry_after: rest });
+            }
+            state.trying = true;
         }
-        state.trying = true;
-        Ok(Pass { breaker: self, is_trial: true, epoch: state.epoch })
+        Ok(Pass { breaker: self, is_trial, epoch: state.epoch, since: Instant::now(), limit, is_told: false })
     }
 
     /// Something else showed that all is well.
@@ -123,13 +130,24 @@ impl Pass<'_> {
         self.is_trial
     }
 
-    pub(super) fn succeeded(self) {
+    pub(super) fn succeeded(mut self) {
+        self.is_told = true;
         if self.epoch == self.breaker.state.lock().epoch {
             self.breaker.close();
         }
     }
 
-    pub(super) fn failed(self) {
+    pub(super) fn failed(mut self) {
+        self.fail();
+    }
+
+    /// The call said nothing about the server.
+    pub(super) fn returned(mut self) {
+        self.is_told = true;
+    }
+
+    fn fail(&mut self) {
+        self.is_told = true;
         let mut state = self.breaker.state.lock();
         if self.epoch != state.epoch {
             return;
@@ -142,10 +160,18 @@ impl Pass<'_> {
             state.epoch += 1;
         }
     }
+
+    /// Whether it is about the limit that ended the call. Whoever holds it to the limit began to count a moment earlier.
+    fn is_late(&self) -> bool {
+        self.limit.is_some_and(|limit| self.since.elapsed() >= limit.mul_f64(0.9))
+    }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
+        if !self.is_told && self.is_late() {
+            self.fail();
+        }
         if self.is_trial {
             let mut state = self.breaker.state.lock();
             if state.epoch == self.epoch {
@@ -161,28 +187,28 @@ mod tests {
     use tokio::time::advance;
 
     fn fail(breaker: &Breaker) {
-        breaker.enter().unwrap().failed();
+        breaker.enter(None).unwrap().failed();
     }
 
     #[tokio::test(start_paused = true)]
     async fn opens_after_failures_in_a_row_and_closes_after_one_trial() {
         let breaker = Breaker::new(BreakerPolicy::default());
         (0..4).for_each(|_| fail(&breaker));
-        breaker.enter().unwrap().succeeded();
+        breaker.enter(None).unwrap().succeeded();
         (0..5).for_each(|_| {
             assert_eq!(breaker.state(), BreakerState::Closed);
             fail(&breaker);
         });
         assert_eq!(breaker.state(), BreakerState::Open);
-        assert_eq!(breaker.enter().unwrap_err(), Open { failures: 5, retry_after: Duration::from_secs(30) });
+        assert_eq!(breaker.enter(None).unwrap_err(), Open { failures: 5, retry_after: Duration::from_secs(30) });
         advance(Duration::from_secs(30)).await;
         assert_eq!(breaker.state(), BreakerState::HalfOpen);
         assert_eq!(breaker.refusal(), None);
-        let trial = breaker.enter().unwrap();
-        assert!(breaker.enter().is_err() && breaker.refusal().is_some(), "one trial");
+        let trial = breaker.enter(None).unwrap();
+        assert!(breaker.enter(None).is_err() && breaker.refusal().is_some(), "one trial");
         trial.succeeded();
         assert_eq!(breaker.state(), BreakerState::Closed);
-        drop((breaker.enter().unwrap(), breaker.enter().unwrap()));
+        drop((breaker.enter(None).unwrap(), breaker.enter(None).unwrap()));
     }
 
     #[tokio::test(start_paused = true)]
@@ -193,16 +219,29 @@ mod tests {
         fail(&breaker);
         assert_eq!(breaker.state(), BreakerState::Open);
         advance(Duration::from_secs(1)).await;
-        drop(breaker.enter().unwrap());
+        drop(breaker.enter(None).unwrap());
         assert_eq!(breaker.state(), BreakerState::HalfOpen);
-        breaker.enter().unwrap().succeeded();
+        breaker.enter(None).unwrap().succeeded();
         assert_eq!(breaker.state(), BreakerState::Closed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_dropped_when_its_time_is_over_has_failed() {
+        let breaker = Breaker::new(BreakerPolicy { failures: 1, reset: Duration::from_secs(1) });
+        let pass = breaker.enter(Some(Duration::from_secs(10))).unwrap();
+        advance(Duration::from_secs(5)).await;
+        drop(pass);
+        assert_eq!(breaker.state(), BreakerState::Closed);
+        let pass = breaker.enter(Some(Duration::from_secs(10))).unwrap();
+        advance(Duration::from_secs(10)).await;
+        drop(pass);
+        assert_eq!(breaker.state(), BreakerState::Open);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_began_before_a_change_says_nothing_after_it() {
         let breaker = Breaker::new(BreakerPolicy { failures: 1, reset: Duration::from_secs(1) });
-        let (slow, late) = (breaker.enter().unwrap(), breaker.enter().unwrap());
+        let (slow, late) = (breaker.enter(None).unwrap(), breaker.enter(None).unwrap());
         fail(&breaker);
         slow.succeeded();
         assert_eq!(breaker.state(), BreakerState::Open);

@@ -40,6 +40,8 @@ enum Outcome {
     Failed { asked: Option<Duration> },
     /// It took too long: the time of the call is over.
     Hung,
+    /// Nothing, if it was not given the time that it had.
+    Cancelled,
     /// Nothing.
     Silent,
 }
@@ -61,6 +63,7 @@ impl Outcome {
         match response.code {
             None | Some(ErrorCode::ExecutionFailed) => Self::Answered,
             Some(ErrorCode::Timeout) if response.executed => Self::Hung,
+            Some(ErrorCode::Cancelled) if response.executed => Self::Cancelled,
             Some(ErrorCode::ConnectionFailed) => {
                 let facts: Facts = response.data.as_ref().and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
                 match facts.status {
@@ -109,7 +112,7 @@ impl Resilience {
         // The one that may have had its effect says more than a later one that was not sent.
         let mut sent: Option<ToolResponse> = None;
         loop {
-            let pass = match self.breaker.enter() {
+            let pass = match self.breaker.enter(rest()) {
                 Ok(pass) => pass,
                 Err(open) => return sent.unwrap_or_else(|| refused(client, open)),
             };
@@ -121,7 +124,9 @@ impl Resilience {
             match outcome {
                 Outcome::Answered => pass.succeeded(),
                 Outcome::Failed { .. } | Outcome::Hung => pass.failed(),
-                Outcome::Silent => drop(pass),
+                // As when the call is dropped: what counts is whether its time was over.
+                Outcome::Cancelled => drop(pass),
+                Outcome::Silent => pass.returned(),
             }
             let Outcome::Failed { asked } = outcome else { return last(sent, response) };
             if response.executed && !repeatable {
@@ -194,7 +199,8 @@ mod tests {
             (ErrorCode::ConnectionFailed, false, r#"{"status":429}"#, failed(None)),
             (ErrorCode::Timeout, true, "{}", Outcome::Hung),
             (ErrorCode::Timeout, false, "{}", Outcome::Silent),
-            (ErrorCode::Cancelled, true, "{}", Outcome::Silent),
+            (ErrorCode::Cancelled, true, "{}", Outcome::Cancelled),
+            (ErrorCode::Cancelled, false, "{}", Outcome::Silent),
             (ErrorCode::Closed, false, "{}", Outcome::Silent),
             (ErrorCode::PinMismatch, false, "{}", Outcome::Silent),
         ] {
