@@ -17,6 +17,7 @@ const SERVER = fileURLToPath(new URL('./fixtures/connector-server.mjs', import.m
 const folder = scratch()
 let files = 0
 const file = () => join(folder, `file-${files++}`)
+const TEMPLATE = ['$', '{MY_API_KEY}'].join('')
 const QUICK = { retries: 3, firstDelayMs: 20, maxDelayMs: 60 }
 
 function spec(more: Partial<ConnectorDefinition> = {}): ConnectorSpec {
@@ -85,7 +86,7 @@ describe('a specification', () => {
     ]
     for (const more of wrong) assert.throws(() => spec(more), coded('INVALID_OPTIONS'), JSON.stringify(more))
     for (const none of [undefined, null, 'x', []]) assert.throws(() => new ConnectorSpec(none as any), coded('INVALID_OPTIONS'))
-    for (const url of ['', 'example.com', 'ftp://example.com', 'https://u:p@example.com', 'https://example.com/{key}/mcp', 'https://example.com/${KEY}', 'https://example.com/?api_key=1', 'https://example.com/ghp_aaaaaaaaaaaaaaaaaaaa/mcp']) {
+    for (const url of ['', 'example.com', 'ftp://example.com', 'https://u:p@example.com', 'https://example.com/{key}/mcp', `https://example.com/${TEMPLATE}`, 'https://example.com/?api_key=1', 'https://example.com/ghp_aaaaaaaaaaaaaaaaaaaa/mcp']) {
       assert.throws(() => remote(url), coded('INVALID_OPTIONS'), url)
     }
     assert.throws(() => remote('https://example.com', { authType: 'ENV_KEY' }), coded('INVALID_OPTIONS'))
@@ -93,7 +94,7 @@ describe('a specification', () => {
   })
 
   test('CONN-03: no credential, and no template for one, stands among the arguments', LIMIT, async () => {
-    for (const words of [['--key', '${MY_API_KEY}'], ['$MY_API_KEY'], ['%MY_API_KEY%'], ['{api_key}'], ['{{api_key}}'], ['--api-key', 'x'], ['--token=x'], ['-password', 'x'], ['sk-abcdefghijkl'], ['Authorization: Bearer abc'], ['ghp_abcdefghijklmnop']]) {
+    for (const words of [['--key', TEMPLATE], ['$MY_API_KEY'], ['%MY_API_KEY%'], ['{api_key}'], ['{{api_key}}'], ['--api-key', 'x'], ['--token=x'], ['-password', 'x'], ['sk-abcdefghijkl'], ['Authorization: Bearer abc'], ['ghp_abcdefghijklmnop']]) {
       assert.throws(() => spec({ mcpCommand: ['server', ...words] }), error => {
         assert.ok(coded('INVALID_OPTIONS')(error))
         assert.doesNotMatch(inspect(error), /sk-abcdefghijkl|ghp_abc/)
@@ -105,7 +106,7 @@ describe('a specification', () => {
     const started = file()
     const planted = (error: unknown) => coded('INVALID_OPTIONS')(error) && !inspect(error).includes('planted-value')
     await assert.rejects(registry.connect('my-api', { credentials: { api_key: 'planted-value' }, args: ['--x', 'y=planted-value'], client: { env: { CONNECTOR_LOG: started } } }), planted)
-    await assert.rejects(registry.connect('my-api', { credentials: { api_key: 'planted-value' }, args: ['${MY_API_KEY}'], client: { env: { CONNECTOR_LOG: started } } }), planted)
+    await assert.rejects(registry.connect('my-api', { credentials: { api_key: 'planted-value' }, args: [TEMPLATE], client: { env: { CONNECTOR_LOG: started } } }), planted)
     await assert.rejects(registry.connect('far', { credentials: { api_key: 'planted-value' } }), planted)
     assert.equal(existsSync(started), false, 'nothing was started')
   })
