@@ -2,12 +2,6 @@
 import type { ToolError } from './errors.js'
 import type { MCPClient, MCPTool } from './mcp.js'
 
-/** What a server offers that could not be loaded. */
-export interface SkippedTool {
-  readonly remoteName: string | null
-  readonly reason: string
-}
-
 /** How a listing of a server's tools differs from the one before. */
 export interface ToolsChange {
   readonly client: MCPClient
