@@ -8,9 +8,9 @@ import { type AuthTokens, withCause } from './mcp-auth.js'
 import { type ConfirmationRule, type MCPAnnotations, type MCPToolClaims, asks } from './mcp-decision.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import type { MCPResultData } from './mcp-results.js'
-import type { MCPDiagnostics, ToolsChange } from './mcp-types.js'
+import type { MCPDiagnostics, MCPToolOptions, ToolsChange } from './mcp-types.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
-import { checkCallOptions, checkChars, checkKeys, checkName } from './options.js'
+import { checkBoolean, checkCallOptions, checkChars, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
 import { type SkippedTool, SkippedTools } from './skipped-tools.js'
@@ -30,12 +30,20 @@ interface Listed {
   readonly fingerprint: string
   readonly title: string | null
   readonly annotations: MCPAnnotations
+  readonly repeatable: boolean
 }
 
-let nativeClient: (client: MCPClient) => NativeMcpClient
+/** How the calls of a client are looked after: as the core takes it. */
+export type Care = NonNullable<Parameters<typeof binding.takeMcpClient>[1]>
+
+export let nativeClient: (client: MCPClient) => NativeMcpClient
 let limitsOf: (client: MCPClient) => { readonly maxResultChars?: number; readonly maxResultBytes?: number }
 /** Registers a client's tools and keeps them up to date. The client lives as long as the registry. */
 export let adopt: (client: MCPClient, registry: ToolRegistry, onConflict: OnConflict) => string[]
+/** The tools of the last listing. */
+export let listedTools: (client: MCPClient) => MCPTool[]
+/** Connects for a connector: several times where that helps, with calls that are looked after. */
+export let openForConnector: (given: ReturnType<typeof readOptions>, care: Care | undefined, signal: AbortSignal) => Promise<MCPClient>
 /** Keeps a remark about how a client was configured. */
 export let remark: (client: MCPClient, note: string) => void
 
@@ -86,6 +94,8 @@ export class MCPClient implements AsyncDisposable {
     nativeClient = client => client.#native
     limitsOf = client => client.#limits
     adopt = (client, registry, onConflict) => client.#adopt(registry, onConflict)
+    listedTools = client => [...client.#tools.values()]
+    openForConnector = (given, care, signal) => MCPClient.#open(given, care, signal)
     remark = (client, note) => { client.#remarks.push(note) }
   }
 
@@ -116,15 +126,15 @@ export class MCPClient implements AsyncDisposable {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 
-  static async #open({ prompts, onToolsChanged, tokens, rule, ...given }: ReturnType<typeof readOptions>): Promise<MCPClient> {
+  static async #open({ prompts, onToolsChanged, tokens, rule, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<MCPClient> {
     const listener = new Listener((client, payload) => { void client.#inTurn(() => client.#hear(payload)) })
     const number = addToolListener(listener)
     let token = -1
     await operation(issued => {
       token = issued
-      binding.connectMcp(issued, { ...given, listener: number }, prompts)
-    }).catch((error: unknown) => { throw withCause(error, tokens) })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token)), { ...given, onToolsChanged, tokens, rule }, listener)
+      binding.connectMcp(issued, { ...given, listener: number }, prompts, care?.retry)
+    }, undefined, signal).catch((error: unknown) => { throw withCause(error, tokens) })
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens, rule }, listener)
   }
 
   /**
@@ -212,11 +222,11 @@ export class MCPClient implements AsyncDisposable {
     return tool instanceof MCPTool && clientOf(tool) === this
   }
 
-  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint, title, annotations }: Listed): MCPTool {
+  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint, title, annotations, repeatable }: Listed): MCPTool {
     const claims: MCPToolClaims = { name, remoteName, description, annotations, ...(title === null ? {} : { title }) }
     const requiresConfirmation = asks(this.requiresConfirmation, claims)
     const { name: _name, description: _description, ...rest } = claims
-    return new MCPTool(this, name, description, inputSchema, { ...rest, requiresConfirmation, fingerprint, ...(outputSchema === null ? {} : { outputSchema }) })
+    return new MCPTool(this, name, description, inputSchema, { ...rest, requiresConfirmation, fingerprint, repeatable, ...(outputSchema === null ? {} : { outputSchema }) })
   }
 
   /** A listing differs from the one before. */
@@ -300,29 +310,6 @@ export class MCPClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> { await this.close() }
 }
 
-/** What can be said of an MCP tool that is declared by hand. */
-export interface MCPToolOptions {
-  /** The server's own name for it. Default: the name. */
-  remoteName?: string | undefined
-  /** Whether calls need a yes. Default: true. */
-  requiresConfirmation?: boolean | undefined
-  /** Characters kept of each description. Default: the client's. */
-  maxDescChars?: number | undefined
-  /** What `structuredContent` of its results is like: a result that is not like that is an error. Default: not checked. */
-  outputSchema?: JsonSchema | undefined
-  /** What a person may be shown in place of the name. Default: none. */
-  title?: string | undefined
-  /** Hints about what it does, which nothing here goes by. Default: none. */
-  annotations?: MCPAnnotations | undefined
-  /**
-   * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
-   * with pins, the server then has to list an approved tool of that remote name.
-   */
-  fingerprint?: string | undefined
-  /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
-  origin?: string | undefined
-}
-
 let clientOf: (tool: MCPTool) => MCPClient
 
 /** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
@@ -353,14 +340,15 @@ export class MCPTool extends Tool<any, MCPResultData> {
    * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema', 'title', 'annotations'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema', 'title', 'annotations', 'repeatable'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
-    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema } = options
+    const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema, repeatable = false } = options
     const origin = `mcp:${client.namespace}`
     if (options.origin !== undefined && options.origin !== origin) throw invalidOption(`the origin of this tool is '${origin}', whatever it is called; leave it out`)
+    checkBoolean(repeatable, 'repeatable')
     if (fingerprint !== undefined && typeof fingerprint !== 'string') throw invalidOption('fingerprint must be a string')
     const native = unwrap(() => nativeClient(client).tool({
-      name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation,
+      name: String(name), remoteName, description: String(description).toWellFormed(), inputSchema: JSON.stringify(inputSchema), requiresConfirmation, repeatable,
       ...(maxDescChars === undefined ? {} : { maxDescChars }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(outputSchema === undefined ? {} : { outputSchema: JSON.stringify(outputSchema) }),

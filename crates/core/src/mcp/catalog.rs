@@ -74,6 +74,23 @@ struct Definition<'a> {
     input_schema: Option<&'a RawValue>,
     #[serde(borrow)]
     output_schema: Option<&'a RawValue>,
+    #[serde(borrow)]
+    annotations: Option<&'a RawValue>,
+}
+
+/// What a server says about the effects of a tool, as far as anything follows from it.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Annotations {
+    read_only_hint: Option<bool>,
+    idempotent_hint: Option<bool>,
+}
+
+/// Whether a second call with the same arguments changes nothing more. Annotations that cannot be read say nothing.
+fn is_repeatable(annotations: Option<&RawValue>) -> bool {
+    let read = |raw: &RawValue| raw.get().starts_with('{').then(|| serde_json::from_str::<Annotations>(raw.get()).ok()).flatten();
+    let said = annotations.and_then(read).unwrap_or_default();
+    said.read_only_hint == Some(true) || said.idempotent_hint == Some(true)
 }
 
 /// A definition that was taken, before it has a name among the others.
@@ -85,6 +102,7 @@ struct Taken {
     output: Result<Option<OutputSchema>, String>,
     definition: Box<RawValue>,
     fingerprint: String,
+    repeatable: bool,
 }
 
 /// Asks for every page.
@@ -222,7 +240,8 @@ fn read_definition(raw: &RawValue, bounds: SchemaBounds, format: pins::Fingerpri
     let fingerprint = format.of(raw, bounds.desc_chars).map_err(|fault| format!("its definition {fault}"));
     match schema::prepare(definition.input_schema, bounds).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
         Ok((input_schema, fingerprint)) => {
-            Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned(), fingerprint })
+            let repeatable = is_repeatable(definition.annotations);
+            Ok(Taken { remote_name, description, input_schema, output, definition: raw.to_owned(), fingerprint, repeatable })
         }
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
@@ -264,6 +283,7 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
             fingerprint: Some(tool.fingerprint),
             origin: format!("mcp:{namespace}"),
             requires_confirmation: client.options().requires_confirmation,
+            repeatable: tool.repeatable,
         })
     };
     taken.into_iter().zip(named).map(tool).collect()

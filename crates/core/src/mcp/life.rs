@@ -113,6 +113,12 @@ impl Life {
         self.ended.cancelled().await;
     }
 
+    /// Waits while there is no connection and something is being done about it.
+    async fn recovered(&self) {
+        // An error would mean that the sender is gone, and this is the sender.
+        drop(self.phase.subscribe().wait_for(|phase| matches!(phase, Phase::Up | Phase::Over)).await);
+    }
+
     /// Waits for something, unless the client is closed first.
     async fn unless_closing<T>(&self, what: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
@@ -123,13 +129,29 @@ impl Life {
     }
 }
 
+impl McpClient {
+    /// Waits while the server is away and being started anew. One that was given up is tried once; one behind an address is tried by every
+    /// call, so there is nothing to wait for.
+    pub async fn recover(self: &Arc<Self>) {
+        if self.options.respawn.is_none() || self.life.closing.is_cancelled() {
+            return;
+        }
+        if self.life.phase() == Phase::Over && self.link().connection().failure().is_some() {
+            // Why it failed is told to the calls that come next.
+            drop(self.reconnect().await);
+            return;
+        }
+        self.life.recovered().await;
+    }
+}
+
 /// Nobody waits for a try that a runtime took along.
 struct Over(Arc<Life>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        self.0.phase.send_replace(Phase::Over);
         self.0.ended.cancel();
+        self.0.phase.send_replace(Phase::Over);
     }
 }
 

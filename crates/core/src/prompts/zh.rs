@@ -184,6 +184,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.bad_output" "该工具的服务器“{server}”给出的结果与它自己的说明不符：{problems}\n请不要依赖它。其内容为：{text}"
     "tool.msg.mcp.pin_mismatch" "服务器“{server}”的工具与已批准的不一致，因此没有调用该工具。请改用其他工具，或告知用户需要重新批准该服务器的工具。"
     "tool.msg.mcp.unchecked" "服务器“{server}”的工具可能已改变，且无法核对，因此没有调用该工具。请稍后重试、改用其他工具，或告知用户。"
+    "tool.msg.connector.open" "该工具的服务器“{server}”已连续失败 {failures} 次，因此暂不联系它，此调用没有发出。请在 {seconds} 秒后重试、改用其他工具，或告知用户。"
     "tool.msg.mcp.error" "工具报告了错误：{text}\n请改正参数，或换一种办法。"
     "tool.msg.mcp.refused" "工具的服务器报告了错误：{text}\n请改用其他工具，或告知用户。"
 };
