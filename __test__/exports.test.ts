@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { endedWell, readJson, runFixture } from './support.ts'
 
 const EXPORTS = [
-  'CLITool', 'CalculatorTool', 'MCPClient', 'MCPTool', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
-  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'sanitizeToolName', 'tool', 'toolsOf',
+  'AuthType', 'CLITool', 'CalculatorTool', 'ConnectorConnection', 'ConnectorRegistry', 'ConnectorSpec', 'HealthMonitor', 'MCPClient', 'MCPTool', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
+  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf',
 ]
 
 interface Manifest {

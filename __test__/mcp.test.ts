@@ -118,7 +118,7 @@ describe('connecting and closing', () => {
     await rejects({ namespace: 'none', command: 'no-such-program-anywhere' }, 'CONNECTION_FAILED', /no-such-program/)
     await rejects({ namespace: 'bad name', command: 'node' }, 'INVALID_NAME', /bad name/)
     await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'console.error("last words"); process.exit(3)'] }, 'CONNECTION_FAILED', /last words/)
-    await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], timeoutMs: 300 }, 'TIMEOUT', /timeout/)
+    await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], timeoutMs: 300 }, 'TIMEOUT', /connectTimeoutMs/)
     await rejects({ namespace: 'x', command: 'node\0' }, 'INVALID_OPTIONS', /NUL/i)
     for (const wrong of [5, null, {}, { namespace: 'x' }, { namespace: 'x', command: 'y', args: 'z' }, { namespace: 'x', command: 'y', env: { A: 1 } }, { namespace: 'x', command: 'y', origin: 'builtin' }, []]) {
       await assert.rejects(MCPClient.connect(wrong as never), (error: unknown) => ToolError.isInstance(error) && error.code === 'INVALID_OPTIONS', JSON.stringify(wrong))
@@ -179,7 +179,7 @@ describe('however the process ends, no server is left', () => {
 })
 
 test('the words about calls follow the prompts', { timeout: 60_000 }, async () => {
-  const prompts = PromptRegistry.load('zh').withOverrides({ 'tool.msg.mcp.error': '<error {text}>', 'tool.msg.mcp.no_session': '<none>' })
+  const prompts = PromptRegistry.load('zh').withOverrides({ 'tool.msg.mcp.refused': '<error {text}>', 'tool.msg.mcp.no_session': '<none>' })
   const client = await MCPClient.connect({ namespace: 'far', command: process.execPath, args: [fixture('hostile-server.mjs')], prompts })
   assert.match((await client.callTool('nothing_of_that_name', {})).text, /^<error .*>$/)
   assert.match((await client.callTool('huge', {})).text, /1e400/)

@@ -2,7 +2,9 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
+import type { ConfirmationRule } from './mcp-decision.js'
+import { suggestion } from './nearest.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText, checkTexts } from './options.js'
 import type { ToolsChange } from './mcp-types.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
@@ -10,7 +12,7 @@ import { type PromptRegistry, nativePrompts } from './prompts.js'
 export interface MCPBounds {
   /** Bytes of one message from the server; a longer one closes the connection or, over HTTP, fails its request. Default: 10 MiB. */
   maxFrameBytes?: number | undefined
-  /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
+  /** Tools taken from a listing; the rest is one entry of `skippedTools`. Default: 128. */
   maxTools?: number | undefined
   /** Characters kept of each description. Default: 4,096. */
   maxDescChars?: number | undefined
@@ -46,8 +48,11 @@ export interface MCPCommonOptions extends MCPBounds {
   namespace: string
   /** Which revision to speak: `legacy` for those up to 2025-11-25. Default: `auto`, which asks the server. */
   protocol?: 'auto' | 'legacy' | '2026-07-28' | undefined
-  /** Whether calls of its tools need a yes. Default: true. */
-  requiresConfirmation?: boolean | undefined
+  /**
+   * Whether calls of its tools need a yes; a function decides for each tool, and again when the tool changes. Only strict `false` means no question. What
+   * it is given beside the names is what the server says of its own tool. Default: true.
+   */
+  requiresConfirmation?: boolean | ConfirmationRule | undefined
   /**
    * Limit in milliseconds for each request; progress of a call restarts it, up to ten times. `null` for none. Default: 30,000.
    */
@@ -86,9 +91,9 @@ export interface MCPCommandOptions extends MCPCommonOptions {
   args?: readonly string[] | undefined
   /**
    * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
-   * process's environment. Values never appear in errors.
+   * process's environment. Values never appear in errors. What is undefined is left out.
    */
-  env?: Record<string, string> | undefined
+  env?: Record<string, string | undefined> | undefined
   /** Its working folder; `~` is not expanded. Default: this process's. */
   cwd?: string | undefined
   url?: undefined
@@ -152,12 +157,19 @@ export function readUrlOptions(url: string, transport: 'http' | 'sse', options: 
   return checked({ namespace: 'mcp', ...options, url, transport })
 }
 
+/** What of the options holds for every server of a file, checked before any of them is started. @throws ToolError `INVALID_OPTIONS`. */
+export function checkShared(options: object, notHere: readonly string[], what: string): void {
+  checkKeys(options, [...COMMON, ...OF_URLS].filter(key => !notHere.includes(key)), what)
+  checked({ ...options, namespace: 'any', url: 'https://localhost' })
+}
+
 function checked(options: Given) {
   const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
-  if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
+  if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'${suggestion(unknown, KNOWN) || ';'} use ${KNOWN.join(', ')}`)
   const { namespace, requiresConfirmation = true, maxDescChars, protocol = 'auto', timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs } = options
   if (typeof namespace !== 'string') throw invalidOption('namespace must be a string: it is the root of trust for the tools of this server')
-  if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
+  const rule = typeof requiresConfirmation === 'function' ? requiresConfirmation : undefined
+  if (rule === undefined && typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true, false or a function')
   if (!['auto', 'legacy', '2026-07-28'].includes(protocol)) throw invalidOption("protocol must be 'auto', 'legacy' or '2026-07-28'")
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
@@ -167,7 +179,7 @@ function checked(options: Given) {
   const respawn = readRespawn(options.respawn)
   const approved = readPins(options)
   return {
-    namespace, protocol, requiresConfirmation, prompts: nativePrompts(options.prompts), bounds: readBounds(options), onToolsChanged: options.onToolsChanged,
+    namespace, protocol, rule, requiresConfirmation: requiresConfirmation !== false, prompts: nativePrompts(options.prompts), bounds: readBounds(options), onToolsChanged: options.onToolsChanged,
     ...(options.url === undefined ? { ...ofCommand(options), tokens: undefined } : ofUrl(options)),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
@@ -183,9 +195,13 @@ function ofCommand(options: Given) {
   const { command, args = [], env = {}, cwd } = options
   if (typeof command !== 'string') throw invalidOption('command must be a string')
   if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
-  if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
+  // Which is no plain object.
+  const plain = env === process.env ? { ...env } : env
+  checkRecord(plain, 'env')
+  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
+  checkTexts(given, 'env')
   checkFolder(cwd, 'cwd')
-  return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
+  return { command, args: [...args], env: { ...given }, ...(cwd === undefined ? {} : { cwd }) }
 }
 
 function ofUrl(options: Given) {
@@ -194,8 +210,7 @@ function ofUrl(options: Given) {
   const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false } = options
   if (typeof url !== 'string') throw invalidOption('url must be a string')
   if (!['auto', 'http', 'sse'].includes(transport)) throw invalidOption("transport must be 'auto', 'http' or 'sse'")
-  checkRecord(headers, 'headers')
-  if (!Object.values(headers).every(value => typeof value === 'string')) throw invalidOption('headers must be an object of strings')
+  checkTexts(headers, 'headers')
   checkFunction(auth, 'auth')
   checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
   const tokens = auth === undefined ? undefined : new AuthTokens(auth)

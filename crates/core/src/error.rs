@@ -57,6 +57,10 @@ error_codes! {
     ConnectorNotFound = "CONNECTOR_NOT_FOUND",
     /// A connector lacks credentials.
     CredentialsMissing = "CREDENTIALS_MISSING",
+    /// A store of credentials cannot be read or changed.
+    CredentialStoreFailed = "CREDENTIAL_STORE_FAILED",
+    /// A connector needs an authorization that nobody has given yet.
+    AuthorizationRequired = "AUTHORIZATION_REQUIRED",
     /// The platform lacks what the feature needs.
     UnsupportedPlatform = "UNSUPPORTED_PLATFORM",
     /// A prompt key is unknown, or a template lost a variable.

@@ -36,6 +36,8 @@ pub struct McpTool {
     pub origin: String,
     /// Whether a person is asked before every call.
     pub requires_confirmation: bool,
+    /// Whether a second call with the same arguments changes nothing more, as the server says: `readOnlyHint` or `idempotentHint`.
+    pub repeatable: bool,
 }
 
 impl McpTool {
@@ -45,7 +47,8 @@ impl McpTool {
     /// # Errors
     /// `INVALID_OPTIONS` for a schema out of bounds.
     pub fn declared(client: Arc<McpClient>, declared: Declaration<'_>) -> Result<Self, ToolError> {
-        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars } = declared;
+        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars, repeatable } =
+            declared;
         let mut bounds = SchemaBounds::of(client.options());
         bounds.desc_chars = max_desc_chars.unwrap_or(bounds.desc_chars);
         let unusable = |problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}"));
@@ -66,6 +69,7 @@ impl McpTool {
             fingerprint,
             origin,
             requires_confirmation,
+            repeatable,
         })
     }
 
@@ -110,6 +114,8 @@ pub struct Declaration<'a> {
     pub requires_confirmation: bool,
     /// Code points kept of a description; the client's limit if not given.
     pub max_desc_chars: Option<usize>,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub repeatable: bool,
 }
 
 impl NativeTool for McpTool {
