@@ -1,6 +1,10 @@
 export { CalculatorTool } from './dist/calculator.js'
 export { CLITool, type CLIData, type CLIOptions, type UnavailableProgram } from './dist/cli.js'
 export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rules.js'
+export {
+  type CredentialStore, type Credentials, EnvironmentCredentialStore, type EnvironmentCredentialStoreOptions, FileCredentialStore, type FileCredentialStoreOptions,
+  KeyringCredentialStore, type KeyringCredentialStoreOptions, MemoryCredentialStore,
+} from './dist/credential-stores.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type SkippedTool, type ToolsChange } from './dist/mcp.js'
@@ -21,3 +25,4 @@ export type {
   ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool, OpenAIToolCall,
   Progress, ResultObject, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,
 } from './dist/types.js'
+export { verifyWebhook, type WebhookHeaders, type WebhookOptions, type WebhookRefusal } from './dist/webhooks.js'

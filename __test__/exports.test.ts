@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { endedWell, readJson, runFixture } from './support.ts'
 
 const EXPORTS = [
-  'CLITool', 'CalculatorTool', 'MCPClient', 'MCPTool', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
-  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'sanitizeToolName', 'tool', 'toolsOf',
+  'CLITool', 'CalculatorTool', 'EnvironmentCredentialStore', 'FileCredentialStore', 'KeyringCredentialStore', 'MCPClient', 'MCPTool',
+  'MemoryCredentialStore', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
+  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
 ]
 
 interface Manifest {

@@ -1,6 +1,7 @@
 //! Node.js binding of `toolbolt-core`: conversion only. Policy and I/O live in the core.
 
 mod builtin;
+mod connector;
 mod delivery;
 mod dispatch;
 mod environment;

@@ -57,6 +57,8 @@ error_codes! {
     ConnectorNotFound = "CONNECTOR_NOT_FOUND",
     /// A connector lacks credentials.
     CredentialsMissing = "CREDENTIALS_MISSING",
+    /// A store of credentials cannot be read or changed.
+    CredentialStoreFailed = "CREDENTIAL_STORE_FAILED",
     /// The platform lacks what the feature needs.
     UnsupportedPlatform = "UNSUPPORTED_PLATFORM",
     /// A prompt key is unknown, or a template lost a variable.

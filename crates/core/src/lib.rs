@@ -5,6 +5,7 @@
 
 pub mod builtin;
 pub mod confirm;
+pub mod connector;
 pub mod error;
 pub mod event;
 pub mod exact;

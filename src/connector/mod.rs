@@ -1,0 +1,4 @@
+//! Connectors.
+
+mod store;
+mod webhook;
