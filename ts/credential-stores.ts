@@ -178,7 +178,7 @@ export class EnvironmentCredentialStore implements CredentialStore {
   async list(): Promise<string[]> { return unwrap(() => this.#native.list(readVariable)) }
 }
 
-function readVariable(name: string): string | undefined { return process.env[name] }
+function readVariable(name: string): string | null { return process.env[name] ?? null }
 
 function readOnly(): ToolError {
   return new ToolError('CREDENTIAL_STORE_FAILED', 'credentials of the environment can only be read; set the variables where the program is started, or use another store', { data: { reason: 'readOnly' } })
