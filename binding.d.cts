@@ -39,7 +39,7 @@ export declare class NativeMcpClient {
   get lastError(): string | null
   /** What was noticed on the connection, as JSON. */
   get diagnostics(): string
-  /** The server's process id, if it was started here. */
+  /** The server's process id, if it was started here and runs. */
   get processId(): number | null
   /** The revision of the protocol in use. */
   get protocolVersion(): string

@@ -117,6 +117,8 @@ describe('the auth callback', () => {
     await using _ = server
     const reasons: string[] = []
     await using client = await connect(server, { protocol: 'legacy', auth: (({ reason }) => { reasons.push(reason); return 'token-1' }) satisfies Auth })
+    // The stream in the background has its own token to ask for.
+    while (server.of('GET').length === 0) await sleep(10)
     state.token = 'another'
     const response = await within(AT_ONCE_MS, client.callTool('echo', {}), 'a call')
     assert.deepEqual([response.status, server.of('tools/call').length], ['error', 2])

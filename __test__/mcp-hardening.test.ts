@@ -85,7 +85,7 @@ describe('schemas of a server', () => {
     assert.match(client.skippedTools[0]!.reason, /cursor/)
   })
 
-  test('skippedTools stays bounded however often tools change', { ...LIMIT, todo: 'ts/mcp.ts, MCPClient.#update: each change appends to #skipped, which only loadTools empties' }, async () => {
+  test('skippedTools stays bounded however often tools change', LIMIT, async () => {
     await using client = await odd(`let round = 0; on['tools/call'] = message => {
       state.tools = [tool('go'), tool('own', { description: 'v' + ++round })]; changed(); usual(message) }`)
     await using registry = new ToolRegistry()
@@ -158,15 +158,33 @@ describe('replies', () => {
       on['tools/call'] = ({ id, params }) => kinds[params.arguments.kind](id)`)
     const progress: unknown[] = []
     const call = (kind: string) => client.callTool('go', { kind }, { timeoutMs: 5_000, onProgress: update => { progress.push(update) } })
-    for (const kind of ['twice', 'batch', 'nothing', 'tokens', 'blocks', 'bytes']) assert.equal((await call(kind)).text, 'R', kind)
+    for (const kind of ['twice', 'batch', 'nothing', 'tokens', 'blocks', 'bytes']) assert.ok((await call(kind)).text.split('\n').includes('R'), kind)
     assert.equal((await call('both')).code, 'EXECUTION_FAILED')
     assert.deepEqual(progress, [])
     assert.equal(client.state, 'ready')
   })
 
-  test('a value that an error repeats is hidden however it is parted', { ...LIMIT, todo: 'crates/core/src/mcp/lane.rs, Reply::of: cleaning joins what an invisible character had parted, and nothing is hidden after that' }, async () => {
+  test('a value that an error repeats is hidden however it is parted', LIMIT, async () => {
     await using client = await odd(`on['tools/call'] = ({ id }) => send({ id, error: { code: 1, message: [...process.env.KEY].join('\\u200b') } })`, { env: { KEY: 'planted-secret' } })
     assert.doesNotMatch((await client.callTool('go', {})).text, /planted-secret/)
+  })
+})
+
+describe('what is too much or cannot be read', () => {
+  test('an array of very many messages is passed over, and the answer after it counts', LIMIT, async () => {
+    await using client = await odd(`on['tools/call'] = message => { raw('[' + '1,'.repeat(1e6) + '1]'); usual(message) }`)
+    const skipped = client.diagnostics.skippedLines
+    assert.equal((await within(20_000, client.callTool('go', {}), 'a call')).status, 'success')
+    assert.equal(client.diagnostics.skippedLines, skipped + 1)
+  })
+
+  test('arguments whose getter, proxy or toJSON throws are an answer', LIMIT, async () => {
+    await using client = await odd('')
+    const fail = () => { throw new SyntaxError('no way') }
+    for (const args of [{ get a() { return fail() } }, { toJSON: fail }, new Proxy({}, { ownKeys: fail })]) {
+      const response = await client.callTool('go', args)
+      assert.deepEqual([response.code, response.executed], ['INVALID_ARGUMENTS', false])
+    }
   })
 })
 

@@ -91,7 +91,10 @@ impl Dispatcher {
     pub(crate) fn send(&self, message: Message, token: u32, payload: String) {
         if self.delivery.push(message as u32, token, payload) {
             // The queue is unbounded, so the only failure is an environment that is ending: nobody is left to hear.
-            self.callback.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            let told = self.callback.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            if told != Status::Ok {
+                drop(self.delivery.take());
+            }
         }
     }
 
@@ -120,8 +123,9 @@ impl Dispatcher {
         self.clients.lock().remove(&token)
     }
 
-    /// Fails every open question.
+    /// Fails every open question, and lets go of operations that never began, which hold this.
     pub(crate) fn close(&self) {
+        drop(std::mem::take(&mut *self.starting.lock()));
         self.answers.lock().clear();
         self.clients.lock().clear();
     }

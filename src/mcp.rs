@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::{ErrorCode, ToolError};
 use toolbolt_core::mcp::pins::{PinMode, Pins};
 use toolbolt_core::mcp::{
-    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, RemoteOptions, Respawn, TokenSource, ToolsEvent,
-    Transport, read_config_file, split_command,
+    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, RemoteOptions, Respawn, Skipped, TokenSource,
+    ToolsEvent, Transport, read_config_file, split_command,
 };
 
 /// How to start or reach a server.
@@ -200,11 +200,17 @@ fn tool_json(tool: &McpTool) -> serde_json::Value {
     })
 }
 
+fn skipped_json(skipped: &[Skipped]) -> Vec<serde_json::Value> {
+    skipped.iter().map(|skipped| json!({ "remoteName": skipped.remote_name, "reason": skipped.reason })).collect()
+}
+
 fn event_json(event: &ToolsEvent) -> String {
     match event {
         Ok(change) => {
             let tools = |tools: &[Arc<McpTool>]| tools.iter().map(|tool| tool_json(tool)).collect::<Vec<_>>();
-            json!({ "added": tools(&change.added), "changed": tools(&change.changed), "removed": change.removed }).to_string()
+            let (added, changed, skipped) = (tools(&change.added), tools(&change.changed), skipped_json(&change.skipped));
+            json!({ "added": added, "changed": changed, "removed": change.removed, "skipped": skipped, "warnings": change.warnings })
+                .to_string()
         }
         Err(error) => json!({ "error": to_json(error) }).to_string(),
     }
@@ -306,10 +312,10 @@ impl NativeMcpClient {
         .to_string()
     }
 
-    /// The server's process id, if it was started here.
+    /// The server's process id, if it was started here and runs.
     #[napi(getter, catch_unwind)]
     pub fn process_id(&self) -> Option<u32> {
-        self.inner.process_id()
+        self.inner.process_id().filter(|_| self.inner.state() == ClientState::Ready)
     }
 
     /// The revision of the protocol in use.
@@ -325,9 +331,7 @@ impl NativeMcpClient {
         dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
             let listing = client.list_tools().await?;
             let tools: Vec<_> = listing.tools.iter().map(|tool| tool_json(tool)).collect();
-            let skipped: Vec<_> =
-                listing.skipped.iter().map(|skipped| json!({ "remoteName": skipped.remote_name, "reason": skipped.reason })).collect();
-            Ok(json!({ "tools": tools, "skipped": skipped, "warnings": listing.warnings }).to_string())
+            Ok(json!({ "tools": tools, "skipped": skipped_json(&listing.skipped), "warnings": listing.warnings }).to_string())
         })
     }
 

@@ -25,6 +25,8 @@ interface Failure {
   readonly server: string
   readonly code: ErrorCode
   readonly message: string
+  /** Facts for a program, where the error has some. */
+  readonly data?: unknown
 }
 
 interface Server {
@@ -192,7 +194,7 @@ function expand(given: string): string {
 }
 
 function failureOf(server: string, error: unknown): Failure {
-  return ToolError.isInstance(error) ? { server, code: error.code, message: error.message } : { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
+  return ToolError.isInstance(error) ? { server, code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) } : { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
 }
 
 function extent(failed: number, all: number): string {

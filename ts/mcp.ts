@@ -6,17 +6,12 @@ import { notify } from './listener.js'
 import type { AuthTokens } from './mcp-auth.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
-import { checkChars, checkExecuteOptions, checkKeys, checkName } from './options.js'
+import { checkCallOptions, checkChars, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
+import { type SkippedTool, SkippedTools } from './skipped-tools.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
-
-/** What a server offers that could not be loaded. */
-export interface SkippedTool {
-  readonly remoteName: string | null
-  readonly reason: string
-}
 
 /** How a listing of a server's tools differs from the one before. */
 export interface ToolsChange {
@@ -96,7 +91,7 @@ export class MCPClient implements AsyncDisposable {
   readonly #registries = new Set<{ readonly registry: WeakRef<ToolRegistry>; readonly overwrite: boolean }>()
   /** The tools of the last listing. */
   #tools = new Map<string, MCPTool>()
-  #skipped: SkippedTool[] = []
+  readonly #skipped = new SkippedTools()
 
   private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
@@ -155,8 +150,8 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url failed and the next
-   * one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
+   * `ready`; `degraded` when the server went away by itself and calls fail at once, or when the last request to a url got no answer, or one
+   * of status 5xx, and the next one tries again; `connecting` while the server is being started anew, and calls wait for that within their own time; `closed`.
    */
   get state(): 'connecting' | 'ready' | 'degraded' | 'closed' { return this.#native.state as 'connecting' | 'ready' | 'degraded' | 'closed' }
 
@@ -178,11 +173,11 @@ export class MCPClient implements AsyncDisposable {
   /** The revision of the protocol that both sides speak. */
   get protocolVersion(): string { return this.#native.protocolVersion }
 
-  /** The server's process id; another one after it was started anew, and none for a url. */
+  /** The server's process id; another one after it was started anew. None for a url, and none while there is no process. */
   get pid(): number | undefined { return this.#native.processId ?? undefined }
 
   /** What the last `loadTools` left out, and why. */
-  get skippedTools(): readonly SkippedTool[] { return this.#skipped }
+  get skippedTools(): readonly SkippedTool[] { return this.#skipped.all }
 
   /**
    * Asks the server for its tools. Names become `{namespace}_{name}`, made legal and unique; descriptions are cleaned and cut;
@@ -193,9 +188,9 @@ export class MCPClient implements AsyncDisposable {
    */
   async loadTools(): Promise<MCPTool[]> {
     const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
-    this.#skipped = [...listing.skipped, ...listing.warnings.map((reason: string) => ({ remoteName: null, reason }))]
     const tools = listing.tools.map((tool: Listed) => this.#toolOf(tool))
     this.#tools = new Map(tools.map((tool: MCPTool) => [tool.name, tool]))
+    this.#skipped.list(listing, tools.map((tool: MCPTool) => tool.remoteName))
     return tools
   }
 
@@ -238,11 +233,13 @@ export class MCPClient implements AsyncDisposable {
     const { removed } = told
     for (const name of removed) this.#tools.delete(name)
     for (const tool of [...added, ...changed]) this.#tools.set(tool.name, tool)
+    this.#skipped.list(told, [...this.#tools.values()].map(tool => tool.remoteName))
     for (const synced of this.#registries) {
       const registry = synced.registry.deref()
       if (registry === undefined || !this.#update(registry, synced.overwrite, [...added, ...changed], removed)) this.#registries.delete(synced)
     }
-    notify(this.#onToolsChanged, { client: this, added, changed, removed })
+    // Otherwise it is only something else that was left out.
+    if (added.length + changed.length + removed.length > 0) notify(this.#onToolsChanged, { client: this, added, changed, removed })
   }
 
   /** False for a registry that takes nothing more. */
@@ -255,14 +252,15 @@ export class MCPClient implements AsyncDisposable {
     for (const tool of tools) {
       const known = registry.get(tool.name) !== undefined
       if (known && !overwrite && !isOurs(tool.name)) {
-        this.#skipped.push({ remoteName: tool.remoteName, reason: `another tool is registered as '${tool.name}'` })
+        this.#skipped.notTaken(tool.remoteName, `another tool is registered as '${tool.name}'`)
         continue
       }
       try {
         registry.register(tool, { overwrite: true })
+        this.#skipped.taken(tool.remoteName)
       } catch (error) {
         if (ToolError.isInstance(error) && error.code === 'CLOSED') return false
-        this.#skipped.push({ remoteName: tool.remoteName, reason: error instanceof Error ? error.message : String(error) })
+        this.#skipped.notTaken(tool.remoteName, error instanceof Error ? error.message : String(error))
       }
     }
     return true
@@ -274,7 +272,7 @@ export class MCPClient implements AsyncDisposable {
    */
   async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
     checkName(name)
-    checkExecuteOptions(options)
+    checkCallOptions(options)
     const call = { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress }
     return runLoose(args, call, (token, text, _callId, timeoutMs, listens) => { this.#native.call(token, name, text, timeoutMs, listens) })
   }

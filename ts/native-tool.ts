@@ -4,7 +4,8 @@ import { operation } from './dispatch.js'
 import { ToolResponse, fromFinished } from './response.js'
 import { Tool } from './tool.js'
 import { notify } from './listener.js'
-import { NotJson, toText } from './arguments.js'
+import { toText } from './arguments.js'
+import { messageOf } from './call.js'
 import type { Progress, ToolContext } from './types.js'
 
 interface Backing {
@@ -68,8 +69,8 @@ export async function runLoose(args: unknown, call: LooseCall, start: Start): Pr
   try {
     text = toText(args)
   } catch (error) {
-    if (!(error instanceof NotJson || error instanceof TypeError || error instanceof RangeError)) throw error
-    return new ToolResponse(`the arguments cannot be sent: ${error.message}`, 'error', undefined, { code: 'INVALID_ARGUMENTS', callId, executed: false, external: false })
+    // Also whatever a getter or a proxy of theirs throws.
+    return new ToolResponse(`the arguments cannot be sent: ${messageOf(error)}`, 'error', undefined, { code: 'INVALID_ARGUMENTS', callId, executed: false, external: false })
   }
   const listener = call.onProgress ?? context?.progress
   const report = (update: string) => { notify(listener, readProgress(update)) }

@@ -75,6 +75,12 @@ export function checkExecuteOptions(options: ExecuteOptions, more: readonly stri
   checkMs(options.confirmTimeoutMs, 'confirmTimeoutMs')
 }
 
+/** The same for a call past any registry, where nobody is asked. */
+export function checkCallOptions(options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'>): void {
+  checkKeys(options, ['signal', 'timeoutMs', 'onProgress'], 'the options of callTool')
+  checkExecuteOptions(options)
+}
+
 function isSignal(value: unknown): value is AbortSignal {
   return value !== null && typeof value === 'object' && typeof (value as AbortSignal).aborted === 'boolean'
     && typeof (value as AbortSignal).addEventListener === 'function' && typeof (value as AbortSignal).removeEventListener === 'function'

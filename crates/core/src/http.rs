@@ -20,6 +20,8 @@ mod secrets;
 mod tls;
 
 pub use error::HttpError;
+#[cfg(any(test, fuzzing))]
+pub(crate) use events::EventParser;
 pub use events::{Event, Events};
 pub use headers::Headers;
 pub use reqwest::Url;

@@ -97,7 +97,8 @@ impl Gate {
                 (ErrorCode::ExecutionFailed, self.prompts.text("tool.error.exec_failed", &[("name", name), ("err", &words)]))
             }
             Outcome::BadResult(words) => {
-                (ErrorCode::ExecutionFailed, self.prompts.text("tool.error.bad_result", &[("name", name), ("err", words)]))
+                let key = if entered { "tool.error.bad_result" } else { "tool.error.not_run" };
+                (ErrorCode::ExecutionFailed, self.prompts.text(key, &[("name", name), ("err", words)]))
             }
             Outcome::TimedOut(limit) => {
                 let limit = limit.as_millis().to_string();

@@ -27,7 +27,7 @@ impl Event {
 /// The events of a body, in order.
 pub struct Events {
     response: reqwest::Response,
-    parser: Parser,
+    parser: EventParser,
 }
 
 impl fmt::Debug for Events {
@@ -38,7 +38,7 @@ impl fmt::Debug for Events {
 
 impl Events {
     pub(super) fn new(response: reqwest::Response, cap: usize) -> Self {
-        Self { response, parser: Parser { cap, ..Parser::default() } }
+        Self { response, parser: EventParser::new(cap) }
     }
 
     /// The next one; `None` at the end. An event that the end cuts off is none.
@@ -61,8 +61,9 @@ impl Events {
 /// Where the buffer is given back.
 const KEPT_CAPACITY: usize = 1024 * 1024;
 
+/// Reads events from the pieces of a body.
 #[derive(Default)]
-struct Parser {
+pub(crate) struct EventParser {
     cap: usize,
     buffer: Vec<u8>,
     /// Where the first line that was not taken begins, and up to where no line end was found.
@@ -75,8 +76,14 @@ struct Parser {
     size: usize,
 }
 
-impl Parser {
-    fn feed(&mut self, chunk: &[u8]) {
+impl EventParser {
+    /// For events of at most `cap` bytes.
+    pub(crate) fn new(cap: usize) -> Self {
+        Self { cap, ..Self::default() }
+    }
+
+    /// One more piece.
+    pub(crate) fn feed(&mut self, chunk: &[u8]) {
         self.buffer.drain(..self.start);
         self.searched -= self.start;
         self.start = 0;
@@ -86,7 +93,8 @@ impl Parser {
         self.buffer.extend_from_slice(chunk);
     }
 
-    fn next(&mut self) -> Result<Option<Event>, HttpError> {
+    /// The next event, if it is there as a whole.
+    pub(crate) fn next(&mut self) -> Result<Option<Event>, HttpError> {
         while let Some((from, to)) = self.line()? {
             if from == to {
                 let event = std::mem::take(&mut self.event);
@@ -155,7 +163,7 @@ mod tests {
     use super::*;
 
     fn read(chunks: &[&[u8]]) -> Result<Vec<Event>, HttpError> {
-        let mut parser = Parser { cap: 64, ..Parser::default() };
+        let mut parser = EventParser::new(64);
         let mut events = Vec::new();
         for chunk in chunks {
             parser.feed(chunk);

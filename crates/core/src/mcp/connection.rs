@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes of the id of a server's request.
 const MAX_ID: usize = 256;
+/// Messages in one array. We never send several requests in one, so nobody has reason to answer many at once.
+const MAX_BATCH: usize = 1000;
 
 /// Why a connection is over.
 #[derive(Clone, Debug)]
@@ -41,6 +43,17 @@ pub(super) struct HttpFacts {
     pub(super) retry_after: Option<Duration>,
 }
 
+impl HttpFacts {
+    pub(super) fn to_json(self) -> serde_json::Value {
+        match self.retry_after {
+            Some(wait) => {
+                serde_json::json!({ "status": self.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) })
+            }
+            None => serde_json::json!({ "status": self.status }),
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), stderr: None, http: None }
@@ -50,7 +63,8 @@ impl Failure {
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {
         let note = failure.stderr.map(|tail| stderr_note(&tail)).unwrap_or_default();
-        Self::new(failure.code, failure.message + &note)
+        let data = failure.http.map(HttpFacts::to_json);
+        Self { data, ..Self::new(failure.code, failure.message + &note) }
     }
 }
 
@@ -175,8 +189,10 @@ impl Connection {
         // Revision 2025-03-26 allows several messages in one array.
         if text.starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(text) {
-                Ok(messages) => messages.iter().for_each(|message| self.accept_message(message.get(), carried)),
-                Err(_) => self.collector.skipped(line, &self.redactor),
+                Ok(messages) if messages.len() <= MAX_BATCH => {
+                    messages.iter().for_each(|message| self.accept_message(message.get(), carried))
+                }
+                _ => self.collector.skipped(line, &self.redactor),
             }
         } else {
             self.accept_message(text, carried);

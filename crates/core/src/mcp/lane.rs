@@ -54,7 +54,7 @@ impl Reply {
             let text = parts.as_ref().and_then(|parts| parts.message).and_then(json_string);
             #[expect(clippy::cast_possible_truncation, reason = "a code that is no small whole number means nothing")]
             let code = parts.map_or(0, |parts| parts.code as i64);
-            let message = clean_text(&redactor.redact(text.as_deref().unwrap_or("no reason given")), MESSAGE_CHARS);
+            let message = redactor.cleaned(text.as_deref().unwrap_or("no reason given"), MESSAGE_CHARS);
             return Self::Error { code, message: redact_text(&message) };
         }
         Self::Result(message.result.map(ToOwned::to_owned).unwrap_or_default())

@@ -13,6 +13,8 @@ mod config;
 mod connection;
 mod diagnostics;
 mod frame;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod handshake;
 mod lane;
 mod life;

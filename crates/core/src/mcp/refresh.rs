@@ -1,6 +1,6 @@
 //! Keeping up with a server whose tools change: listing again when it says so, and telling what is different.
 
-use super::catalog::{self, Listing};
+use super::catalog::{self, Listing, Skipped};
 use super::client::McpClient;
 use super::life::{Life, Phase};
 use super::pins::Moment;
@@ -27,10 +27,14 @@ pub struct ToolsChange {
     pub changed: Vec<Arc<McpTool>>,
     /// The names that models saw of tools that are gone.
     pub removed: Vec<String>,
+    /// What the listing left out, all of it, whether it did before or not.
+    pub skipped: Vec<Skipped>,
+    /// What was noticed beside that, all of it.
+    pub warnings: Vec<String>,
 }
 
 impl ToolsChange {
-    /// Whether nothing is different.
+    /// Whether the tools are the same.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
@@ -48,12 +52,19 @@ struct Known {
     definition: Box<serde_json::value::RawValue>,
 }
 
+/// What is remembered of a listing.
+struct Last {
+    tools: Vec<Known>,
+    skipped: Vec<Skipped>,
+    warnings: Vec<String>,
+}
+
 /// The last listing, and who hears of the next.
 #[derive(Default)]
 pub(super) struct Lists {
     /// One listing at a time, so that the newer one is the later one.
     turn: tokio::sync::Mutex<()>,
-    known: Mutex<Option<Vec<Known>>>,
+    last: Mutex<Option<Last>>,
     /// When the last one that was judged was asked for.
     moment: Mutex<Option<Moment>>,
     listener: Mutex<Option<OnTools>>,
@@ -72,7 +83,7 @@ impl Lists {
 
     /// Before the first listing there is nothing that could differ.
     fn is_begun(&self) -> bool {
-        self.known.lock().is_some()
+        self.last.lock().is_some()
     }
 
     fn tell(&self, event: ToolsEvent) {
@@ -82,21 +93,23 @@ impl Lists {
         }
     }
 
-    /// Takes a listing as the newest, and gives how it differs from the one before. The first one differs from nothing.
-    fn take(&self, listing: &Listing) -> ToolsChange {
-        let now = listing.tools.iter().map(|tool| Known { name: tool.name.clone(), definition: tool.definition.clone() }).collect();
-        let Some(before) = self.known.lock().replace(now) else { return ToolsChange::default() };
-        let mut change = ToolsChange::default();
+    /// Takes a listing as the newest, and gives how it differs from the one before, if it does. The first one differs from nothing.
+    fn take(&self, listing: &Listing) -> Option<ToolsChange> {
+        let tools = listing.tools.iter().map(|tool| Known { name: tool.name.clone(), definition: tool.definition.clone() }).collect();
+        let (skipped, warnings) = (listing.skipped.clone(), listing.warnings.clone());
+        let before = self.last.lock().replace(Last { tools, skipped: skipped.clone(), warnings: warnings.clone() })?;
+        let as_before = (&before.skipped, &before.warnings) == (&skipped, &warnings);
+        let mut change = ToolsChange { skipped, warnings, ..ToolsChange::default() };
         for tool in &listing.tools {
-            match before.iter().find(|known| known.name == tool.name) {
+            match before.tools.iter().find(|known| known.name == tool.name) {
                 None => change.added.push(tool.clone()),
                 Some(known) if is_same(&known.definition, &tool.definition) => {}
                 Some(_) => change.changed.push(tool.clone()),
             }
         }
         let is_gone = |known: &&Known| !listing.tools.iter().any(|tool| tool.name == known.name);
-        change.removed = before.iter().filter(is_gone).map(|known| known.name.clone()).collect();
-        change
+        change.removed = before.tools.iter().filter(is_gone).map(|known| known.name.clone()).collect();
+        (!change.is_empty() || !as_before).then_some(change)
     }
 }
 
@@ -137,8 +150,7 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
         }
     };
     *client.lists.moment.lock() = Some(moment);
-    let change = client.lists.take(&listing);
-    if !change.is_empty() {
+    if let Some(change) = client.lists.take(&listing) {
         client.lists.tell(Ok(change));
     }
     Ok(listing)

@@ -1,6 +1,6 @@
 //! From a server's answer to a tool's response.
 
-use super::connection::Failure;
+use super::connection::{Failure, HttpFacts};
 use super::diagnostics::Collector;
 use super::frame::present;
 use super::lane::NoResult;
@@ -10,6 +10,7 @@ use crate::error::ErrorCode;
 use crate::exact;
 use crate::prompts::PromptRegistry;
 use crate::response::ToolResponse;
+use crate::sanitize::clean_text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -28,13 +29,23 @@ struct Parts<'a> {
     result_type: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Block<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow)]
     text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    resource: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    mime_type: Option<&'a RawValue>,
 }
+
+/// Characters of a kind, an address or a type that stand for what is not text.
+const MENTION_CHARS: usize = 200;
 
 /// What the sentences about a call are made of.
 pub(super) struct Words<'a> {
@@ -74,13 +85,18 @@ pub(super) fn response(result: &RawValue, words: &Words<'_>, promise: Option<&Pr
     let content = parts.content.map_or("[]", RawValue::get);
     let Ok(blocks) = serde_json::from_str::<Vec<&RawValue>>(content) else { return fail("tool.msg.mcp.bad_result") };
 
-    let texts: Vec<String> = blocks.iter().filter_map(|block| text_of(block)).collect();
-    let text = match (texts.is_empty(), parts.structured_content) {
-        (false, _) => texts.join("\n"),
-        // A server may write down what is absent.
-        (true, Some(structured)) if structured.get() != "null" => clean_all(structured.get()),
-        (true, _) => words.prompts.text("tool.msg.mcp.no_text", &[]),
-    };
+    let mut texts: Vec<String> = Vec::with_capacity(blocks.len());
+    let mut only_mentions = true;
+    for block in blocks.iter().filter_map(|block| object::<Block<'_>>(block)) {
+        let text = text_of(&block);
+        only_mentions &= text.is_none();
+        texts.extend(text.or_else(|| mention(&block, words.prompts)));
+    }
+    // A server may write down what is absent.
+    if let Some(structured) = parts.structured_content.filter(|structured| only_mentions && structured.get() != "null") {
+        texts.insert(0, clean_all(structured.get()));
+    }
+    let text = if texts.is_empty() { words.prompts.text("tool.msg.mcp.no_text", &[]) } else { texts.join("\n") };
 
     let mut data = format!(r#"{{"content":{content}"#);
     for (name, part) in [("structuredContent", parts.structured_content), ("_meta", parts.meta)] {
@@ -129,13 +145,35 @@ pub(super) fn to_be_continued(result: &RawValue) -> Option<Box<RawValue>> {
 
 /// `None` unless it is an object. An empty one is the result of a tool that has nothing to say.
 fn parts(result: &RawValue) -> Option<Parts<'_>> {
-    result.get().starts_with('{').then(|| serde_json::from_str(result.get()).ok()).flatten()
+    object(result)
 }
 
-fn text_of(block: &RawValue) -> Option<String> {
-    let block: Block<'_> = block.get().starts_with('{').then(|| serde_json::from_str(block.get()).ok()).flatten()?;
+/// `None` for anything but an object: an array would pass for one.
+fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
+/// The text of a block, or of the resource that it holds.
+fn text_of(block: &Block<'_>) -> Option<String> {
+    let text = match json_string(block.kind?)?.as_str() {
+        "text" => block.text.and_then(json_string),
+        "resource" => object::<Block<'_>>(block.resource?)?.text.and_then(json_string),
+        _ => None,
+    };
+    text.map(|text| clean_all(&text))
+}
+
+/// A line that stands for what a text cannot hold, so that a model knows of it.
+fn mention(block: &Block<'_>, prompts: &PromptRegistry) -> Option<String> {
     let kind = json_string(block.kind?)?;
-    (kind == "text").then(|| block.text.and_then(json_string)).flatten().map(|text| clean_all(&text))
+    let holder = block.resource.and_then(object::<Block<'_>>);
+    let holder = holder.as_ref().unwrap_or(block);
+    let facts: Vec<String> = [Some(kind), holder.mime_type.and_then(json_string), holder.uri.and_then(json_string)]
+        .into_iter()
+        .flatten()
+        .map(|fact| clean_text(&fact, MENTION_CHARS))
+        .collect();
+    Some(prompts.text("tool.msg.mcp.part", &[("part", &facts.join(", "))]))
 }
 
 /// The response of a call on a connection that is over. The server's last words are data: they may hold paths and stack traces.
@@ -151,10 +189,7 @@ fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
     };
     let response = ToolResponse::failed(failure.code, text, sent);
     let stderr = failure.stderr.map(|tail| serde_json::json!({ "stderr": tail }));
-    let http = failure.http.map(|http| match http.retry_after {
-        Some(wait) => serde_json::json!({ "status": http.status, "retryAfterMs": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }),
-        None => serde_json::json!({ "status": http.status }),
-    });
+    let http = failure.http.map(HttpFacts::to_json);
     let data = stderr.or(http).and_then(|facts| RawValue::from_string(facts.to_string()).ok());
     ToolResponse { data, ..response }
 }
@@ -200,7 +235,7 @@ mod tests {
         let response = of(
             r#"{"content":[{"type":"text","text":"a\ud800b"},{"type":"new","x":0.70},{"type":"text","text":"c","annotations":{"priority":0.7}}],"structuredContent":{"n":12345678901234567890123,"b":1.0},"_meta":{"k":null},"other":1}"#,
         );
-        assert_eq!(response.text, "a\u{fffd}\u{fffd}\u{fffd}b\nc");
+        assert_eq!(response.text, "a\u{fffd}\u{fffd}\u{fffd}b\n[new: not shown here, the program has it]\nc");
         assert_eq!(
             response.data.expect("data").get(),
             r#"{"content":[{"type":"text","text":"a\ud800b"},{"type":"new","x":0.70},{"type":"text","text":"c","annotations":{"priority":0.7}}],"structuredContent":{"n":12345678901234567890123,"b":1.0},"_meta":{"k":null}}"#
@@ -208,6 +243,24 @@ mod tests {
         assert_eq!(of("{}").data.expect("data").get(), r#"{"content":[]}"#);
         assert_eq!(of(r#"{"structuredContent":42}"#).text, "42");
         assert_eq!(of(r#"{"structuredContent":null}"#).data.expect("data").get(), r#"{"content":[],"structuredContent":null}"#);
+    }
+
+    #[test]
+    fn mentions_what_a_text_cannot_hold() {
+        let text = |json: &str| of(json).text;
+        let file = r#"{"type":"resource","resource":{"uri":"file:///a.md","mimeType":"text/markdown","text":"All"}}"#;
+        assert_eq!(text(&format!(r#"{{"content":[{file}]}}"#)), "All");
+        let blob = r#"{"type":"resource","resource":{"uri":"file:///a.bin","blob":"AA=="}}"#;
+        let image = r#"{"type":"image","mimeType":"image/png","data":"AA=="}"#;
+        let all = text(&format!(r#"{{"content":[{{"type":"text","text":"t"}},{image},{blob},{{"type":"re\u0000x"}}]}}"#));
+        assert_eq!(
+            all,
+            "t\n[image, image/png: not shown here, the program has it]\n[resource, file:///a.bin: not shown here, the program has it]\n[rex: not shown here, the program has it]"
+        );
+        assert_eq!(
+            text(&format!(r#"{{"content":[{image}],"structuredContent":1}}"#)),
+            "1\n[image, image/png: not shown here, the program has it]"
+        );
     }
 
     #[test]

@@ -12,12 +12,15 @@ const KEPT: usize = 16 * 1024;
 const SHOWN: usize = 2000;
 /// A value shorter than this is no secret, and its removal would garble ordinary words.
 const SHORTEST_SECRET: usize = 4;
+/// Tokens that are kept to be taken out of text, the last ones: a connection that lives for weeks sees many.
+const KEPT_TOKENS: usize = 32;
 
 /// Takes given values out of text before anybody reads it.
 #[derive(Default)]
 pub(super) struct Redactor {
     /// The longest first: one may contain another, and a part of it would stay.
     secrets: RwLock<Vec<String>>,
+    tokens: Mutex<VecDeque<String>>,
 }
 
 impl fmt::Debug for Redactor {
@@ -29,24 +32,40 @@ impl fmt::Debug for Redactor {
 impl Redactor {
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Self {
         let redactor = Self::default();
-        values.for_each(|value| redactor.add(value));
+        for value in values {
+            redactor.add(value);
+        }
         redactor
     }
 
-    /// One more value, as it is and as a server that logs JSON shows it.
-    pub(super) fn add(&self, value: &str) {
+    /// One more value, as it is and as a server that logs JSON shows it. False for one that is known, or too short.
+    fn add(&self, value: &str) -> bool {
         if value.len() < SHORTEST_SECRET || self.secrets.read().iter().any(|known| known == value) {
-            return;
+            return false;
         }
-        let quoted = super::text::quoted(value);
-        let escaped = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or(value);
         let mut secrets = self.secrets.write();
-        for form in [value, escaped] {
-            if !secrets.iter().any(|known| known == form) {
-                secrets.push(form.to_owned());
+        for form in forms(value) {
+            if !secrets.contains(&form) {
+                secrets.push(form);
             }
         }
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        true
+    }
+
+    /// A token that is about to be used. The oldest of many is forgotten.
+    pub(super) fn add_token(&self, token: &str) {
+        if !self.add(token) {
+            return;
+        }
+        let mut tokens = self.tokens.lock();
+        tokens.push_back(token.to_owned());
+        if tokens.len() > KEPT_TOKENS
+            && let Some(oldest) = tokens.pop_front()
+        {
+            let forgotten = forms(&oldest);
+            self.secrets.write().retain(|secret| !forgotten.contains(secret));
+        }
     }
 
     pub(super) fn redact(&self, text: &str) -> String {
@@ -56,9 +75,21 @@ impl Redactor {
             .fold(text.to_owned(), |text, secret| if text.contains(secret.as_str()) { text.replace(secret.as_str(), "***") } else { text })
     }
 
+    /// Text from outside, clean and without secrets: taken out again after cleaning, which may join what an invisible character had parted.
+    pub(super) fn cleaned(&self, text: &str, limit: usize) -> String {
+        self.redact(&clean_text(&self.redact(text), limit))
+    }
+
     fn longest(&self) -> usize {
         self.secrets.read().first().map_or(0, String::len)
     }
+}
+
+/// A value as it is, and as JSON shows it.
+fn forms(value: &str) -> [String; 2] {
+    let quoted = super::text::quoted(value);
+    let escaped = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or(value).to_owned();
+    [value.to_owned(), escaped]
 }
 
 /// A bounded buffer that is filled as long as the server lives: a server whose standard error nobody reads stops at 64 KiB.
@@ -101,8 +132,7 @@ impl StderrRing {
             let bytes: Vec<u8> = kept.bytes.iter().skip(unsafe_start).copied().collect();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        // Again after cleaning, which may join what an invisible character had parted.
-        let text = redactor.redact(&clean_text(&redactor.redact(&text), KEPT));
+        let text = redactor.cleaned(&text, KEPT);
         let text = text.trim();
         let start = text.char_indices().rev().nth(SHOWN - 1).map_or(0, |(place, _)| place);
         let shown = text.get(start..).unwrap_or_default();
@@ -113,6 +143,16 @@ impl StderrRing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forgets_old_tokens_but_no_given_value() {
+        let redactor = Redactor::new(std::iter::once("given"));
+        for number in 0..=KEPT_TOKENS {
+            redactor.add_token(&format!("token{number:04}"));
+        }
+        redactor.add_token("given");
+        assert_eq!(redactor.redact("given token0000 token0001"), "*** token0000 ***");
+    }
 
     #[test]
     fn keeps_the_end_and_no_part_of_a_secret() {

@@ -24,6 +24,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.error.rejected" ["name" "reason"] "'{name}' did not run. {reason}"
     "tool.error.user_rejected" [] "The user refused this call. Do not repeat it; ask the user how to go on."
     "tool.error.exec_failed" ["name" "err"] "'{name}' failed: {err}. Change the arguments, or take another way."
+    "tool.error.not_run" ["name" "err"] "'{name}' did not run, because it would give {err}."
     "tool.error.bad_result" ["name" "err"] "'{name}' ran, but its result cannot be used: {err}. Do not rely on it; tell the user."
     "tool.error.timeout" ["name" "timeout"]
         "'{name}' did not finish within {timeout} ms and was stopped. It may have done part of its work: \
@@ -195,6 +196,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.no_session" [] "There is no connection to the tool's server. Use another tool, or tell the user."
     "tool.msg.mcp.timeout" ["timeout"] "The tool's server did not answer within {timeout} seconds. Try again with less, or use another tool."
     "tool.msg.mcp.no_text" [] "(the result holds no text)"
+    "tool.msg.mcp.part" ["part"] "[{part}: not shown here, the program has it]"
     "tool.msg.mcp.lost" ["reason"] "{reason} Use another tool, or tell the user."
     "tool.msg.mcp.no_object" [] "The arguments are no JSON object. Pass the arguments of the tool by name."
     "tool.msg.mcp.bad_result" ["server"] "The tool's server '{server}' answered with something that is no tool result. Use another tool, or tell the user."

@@ -50,7 +50,7 @@ impl Remote {
         let seen = self.seen();
         let token = self.token().await.map_err(|why| trouble::no_token(connection, &why))?;
         if let Some(token) = &token {
-            connection.redactor.add(&token.text);
+            connection.redactor.add_token(&token.text);
         }
         let Some(request) = self.post(outgoing, &seen, token.as_ref()) else { return Err(trouble::ended(connection)) };
         let reply = match request.send().await {

@@ -52,7 +52,7 @@ impl Endpoint {
         let reply = loop {
             let token = remote.token().await.map_err(|why| trouble::no_token(connection, &why))?;
             if let Some(token) = &token {
-                connection.redactor.add(&token.text);
+                connection.redactor.add_token(&token.text);
             }
             let request = remote.get(&Seen::default(), token.as_ref(), None);
             let reply = request.send().await.map_err(|error| remote.unanswered(connection, error))?;

@@ -87,7 +87,7 @@ pub(super) fn bad_answer(connection: &Connection, kind: &str, text: &str) -> Und
         text => {
             let start: String = text.chars().take(SHOWN * 8).collect();
             // Again after cleaning, which may join what an invisible character had parted.
-            let clean = connection.redactor.redact(&clean_text(&connection.redactor.redact(&start), SHOWN * 8));
+            let clean = connection.redactor.cleaned(&start, SHOWN * 8);
             let shown = clean_text(&clean, SHOWN).escape_debug().to_string();
             format!("answered with something that is no reply to the request: {shown}")
         }
