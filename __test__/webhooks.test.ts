@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import { verifyWebhook } from 'toolbolt'
 import type { WebhookOptions, WebhookRefusal } from 'toolbolt'
 import { coded, prng } from './support.ts'
@@ -109,6 +110,12 @@ test('one of several signatures of Stripe is enough', () => {
 test('a signature is the same for every caller: the one in the page of GitHub', () => {
   const headers = { 'X-Hub-Signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' }
   assert.equal(verifyWebhook({ scheme: 'github', secret: "It's a Secret to Everybody", body: 'Hello, World!', headers }), true)
+})
+
+test('bytes of another realm are bytes, and a listener that throws changes nothing', () => {
+  const body = runInNewContext(`new Uint8Array([${[...Buffer.from(BODY)]}])`)
+  for (const bytes of [body, body.buffer]) assert.equal(judge({ ...SIGN['github']!(), body: bytes, secret: SECRET }), true)
+  assert.equal(verifyWebhook({ ...SIGN['github']!(), secret: 'other', onRefused: () => { throw new Error('x') } }), false)
 })
 
 test('options that are wrong throw, so that nothing passes for a check', () => {

@@ -207,7 +207,7 @@ function readSecret({ password, key, keyVariable }: FileCredentialStoreOptions):
   }
   if (key !== undefined) {
     if (typeof key === 'string') return { secret: key, isPassword: false }
-    if (key instanceof Uint8Array) return { secret: Buffer.from(key).toString('base64'), isPassword: false }
+    if (ArrayBuffer.isView(key)) return { secret: Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('base64'), isPassword: false }
     throw invalidOption('key must be a text or 32 bytes in a Uint8Array')
   }
   if (typeof keyVariable !== 'string' || keyVariable === '') throw invalidOption('keyVariable must be the name of an environment variable')

@@ -1,6 +1,7 @@
 /** Whether a message that a service sends comes from it. */
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
+import { notify } from './listener.js'
 import { checkFunction, checkKeys, checkLimitMs, checkText } from './options.js'
 
 /** Why a message is refused: for a log, not for its sender. */
@@ -31,7 +32,7 @@ export interface WebhookOptions {
   headers: WebhookHeaders
   /** How many milliseconds the signed time may be away from now, in either direction. Default: 300,000. Not for what signs no time. */
   toleranceMs?: number | undefined
-  /** Hears why a message is refused. */
+  /** Hears why a message is refused. What it throws is ignored. */
   onRefused?: ((reason: WebhookRefusal) => void) | undefined
   /** Of `hmac-sha256`: the header of the signature. Default: `X-Webhook-Signature`. */
   header?: string | undefined
@@ -56,7 +57,7 @@ export function verifyWebhook(options: WebhookOptions): boolean {
   const { form, headers, body } = readOptions(options)
   const refusal = unwrap(() => binding.judgeWebhook(form, headers, body))
   if (refusal == null) return true
-  options.onRefused?.(refusal as WebhookRefusal)
+  notify(options.onRefused, refusal as WebhookRefusal)
   return false
 }
 
@@ -105,7 +106,8 @@ function readHeaders(headers: unknown): string[] {
 
 function readBody(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body)
-  if (body instanceof Uint8Array) return body
-  if (body instanceof ArrayBuffer) return new Uint8Array(body)
+  // Those of another realm are no instances of the classes here.
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body as ArrayBuffer)
   throw invalidOption('body must be the text or bytes as they came. What a parser made of them cannot be checked: keep the raw body')
 }
