@@ -43,12 +43,20 @@ export declare class NativeMcpClient {
   get processId(): number | null
   /** The revision of the protocol in use. */
   get protocolVersion(): string
+  /** Tries once to connect anew, now. */
+  reconnect(token: number): void
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
   listTools(token: number): void
   /** Calls a tool by the server's own name for it, outside any registry; gives the response as JSON. */
   call(token: number, remoteName: string, arguments: string, timeoutMs: number | undefined | null, listens: boolean): void
   /** A tool of this server; description and schema come back cleaned. */
   tool(tool: McpToolDefinition): NativeTool
+  /** Asks the server for its tools and remembers how that went, for `health`. */
+  check(token: number, limitMs: number): void
+  /** What the last `check` showed, as JSON. */
+  health(degraded: number, disconnected: number): string
+  /** Whether its calls are let through: `closed`, `open` or `half-open`; none where they are not looked after. */
+  get breaker(): string | null
   /** Ends the server. */
   close(token: number): void
 }
@@ -162,6 +170,9 @@ export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 /** Lets the operations begin that JavaScript asked for in this turn. */
 export declare function beginOperations(): void
 
+/** The specifications that come along, each as JSON. */
+export declare function builtinConnectors(): Array<string>
+
 /** The calculator. */
 export declare function calculatorTool(prompts: NativePrompts): NativeTool
 
@@ -218,8 +229,18 @@ export interface CliUnavailable {
   reason: string
 }
 
-/** Connects; the client is then taken with `takeMcpClient`. */
-export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts): void
+/** Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times; the operation can be cancelled. */
+export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts, retry?: McpRetry | undefined | null): void
+
+/** How the calls of a connection are looked after; each default is the core's. */
+export interface ConnectorCare {
+  /** When they are tried again. */
+  retry: McpRetry
+  /** Failures in a row after which they are not tried at all. */
+  failures?: number
+  /** For how long, in milliseconds. */
+  resetMs?: number
+}
 
 /** Every error code, for the TypeScript side to compare its list with. */
 export declare function errorCodes(): Array<string>
@@ -238,6 +259,9 @@ export declare function keyringCredentialStore(service: string): NativeCredentia
 
 /** Kills the children of this environment; for the `exit` event, where nothing can be awaited. */
 export declare function killChildren(): void
+
+/** How to start or reach a connector's server, with its credentials; all of it is JSON. */
+export declare function launchConnector(spec: string, sources: string): string
 
 /** Bounds on a server; each default is the core's. */
 export interface McpBounds {
@@ -291,6 +315,8 @@ export interface McpOptions {
   listener: number
   /** Approved fingerprints by name. */
   expectedFingerprints?: Record<string, string>
+  /** `agentmaker` for its fingerprints instead of ours. */
+  fingerprintFormat?: string
   /** The lock file of approved definitions. */
   pins?: McpPins
 }
@@ -329,6 +355,18 @@ export interface McpRespawn {
   healthyAfterMs?: number
 }
 
+/** How often something is tried again; each default is the core's. */
+export interface McpRetry {
+  /** Tries after the first one. */
+  retries?: number
+  /** The longest first pause in milliseconds. */
+  firstDelayMs?: number
+  /** The longest pause in milliseconds. */
+  maxDelayMs?: number
+  /** Milliseconds after which no try begins. */
+  budgetMs?: number
+}
+
 /** A tool of a server. */
 export interface McpToolDefinition {
   /** The name that models see. */
@@ -347,6 +385,8 @@ export interface McpToolDefinition {
   maxDescChars?: number
   /** The fingerprint of its definition, if known. */
   fingerprint?: string
+  /** Whether a second call with the same arguments changes nothing more. */
+  repeatable: boolean
 }
 
 /** A store in memory. */
@@ -384,6 +424,9 @@ export declare function notesTool(root: string, settings: NotesSettings, prompts
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 
+/** Checks a specification; gives it with every default, as JSON. */
+export declare function readConnector(spec: string): string
+
 /** Reads a configuration file as JSON without comments. */
 export declare function readMcpConfig(token: number, path: string): void
 
@@ -412,8 +455,8 @@ export declare function setDispatcher(callback: (heads: Array<number>, texts: st
 /** Splits a command line as a shell would, without running one. */
 export declare function splitCommandLine(command: string): Array<string>
 
-/** Takes the client that `connectMcp` made under a token. */
-export declare function takeMcpClient(token: number): NativeMcpClient
+/** Takes the client that `connectMcp` made under a token. With `care` its calls are looked after. */
+export declare function takeMcpClient(token: number, care?: ConnectorCare | undefined | null): NativeMcpClient
 
 /** One tool as JavaScript describes it. */
 export interface ToolDefinition {

@@ -1,13 +1,21 @@
 export { CalculatorTool } from './dist/calculator.js'
 export { CLITool, type CLIData, type CLIOptions, type UnavailableProgram } from './dist/cli.js'
 export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rules.js'
+export { type ConnectorClientOptions, type ConnectorConnectOptions, ConnectorConnection, type ResilienceOptions } from './dist/connector-connection.js'
+export type { CredentialStore } from './dist/connector-credentials.js'
+export { type HealthChange, HealthMonitor, type HealthMonitorOptions, type HealthOptions, type HealthStatus } from './dist/connector-health.js'
+export { type AuthField, AuthType, type ConnectorDefinition, ConnectorSpec, builtinConnectors } from './dist/connector-spec.js'
+export { type ConnectorCatalogEntry, ConnectorRegistry } from './dist/connectors.js'
 export {
-  type CredentialStore, type Credentials, EnvironmentCredentialStore, type EnvironmentCredentialStoreOptions, FileCredentialStore, type FileCredentialStoreOptions,
+  type Credentials, EnvironmentCredentialStore, type EnvironmentCredentialStoreOptions, FileCredentialStore, type FileCredentialStoreOptions,
   KeyringCredentialStore, type KeyringCredentialStoreOptions, MemoryCredentialStore,
 } from './dist/credential-stores.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
-export { MCPClient, type MCPDiagnostics, MCPTool, type MCPToolOptions, type PinMismatch, type ToolsChange } from './dist/mcp.js'
+export { MCPClient, MCPTool } from './dist/mcp.js'
+export type { ConfirmationRule, MCPAnnotations, MCPToolClaims } from './dist/mcp-decision.js'
+export type { MCPContentBlock, MCPResultData } from './dist/mcp-results.js'
+export type { MCPDiagnostics, MCPToolOptions, PinMismatch, ToolsChange } from './dist/mcp-types.js'
 export { type SkippedTool } from './dist/skipped-tools.js'
 export { type AuthCallback, type AuthContext } from './dist/mcp-auth.js'
 export { type MCPBounds, type MCPClientOptions, type MCPCommandOptions, type MCPCommonOptions, type MCPRespawn, type MCPUrlOptions } from './dist/mcp-options.js'

@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import { endedWell, readJson, runFixture } from './support.ts'
 
 const EXPORTS = [
-  'CLITool', 'CalculatorTool', 'EnvironmentCredentialStore', 'FileCredentialStore', 'KeyringCredentialStore', 'MCPClient', 'MCPTool',
-  'MemoryCredentialStore', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
-  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
+  'AuthType', 'CLITool', 'CalculatorTool', 'ConnectorConnection', 'ConnectorRegistry', 'ConnectorSpec', 'EnvironmentCredentialStore',
+  'FileCredentialStore', 'HealthMonitor', 'KeyringCredentialStore', 'MCPClient', 'MCPTool', 'MemoryCredentialStore', 'NotesTool', 'PromptError',
+  'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions', 'ToolRegistrationError', 'ToolRegistry', 'ToolResponse',
+  'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
 ]
 
 interface Manifest {

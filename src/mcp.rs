@@ -2,153 +2,28 @@
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
-use crate::dispatch::{self, Dispatcher, Message};
+mod options;
+
+use crate::connector::{ConnectorCare, McpRetry};
+use crate::dispatch::{self, Message};
 use crate::environment;
 use crate::error::{misuse, to_js, to_json};
 use crate::policy::NativePrompts;
-use crate::surroundings::JsSurroundings;
 use crate::threads::Lane;
-use crate::tokens::JsTokens;
 use crate::tools::{NativeTool, alone_json, context};
-use crate::values::duration;
+use crate::values::{duration, to_text};
 use napi::Env;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
+use options::McpOptions;
 use serde_json::json;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use toolbolt_core::connector::{self, Health, Resilience, ResilientTool, Thresholds};
 use toolbolt_core::error::{ErrorCode, ToolError};
-use toolbolt_core::mcp::pins::{PinMode, Pins};
-use toolbolt_core::mcp::{
-    Bounds, ClientState, ConnectOptions, Declaration, McpClient, McpTool, Protocol, RemoteOptions, Respawn, Skipped, TokenSource,
-    ToolsEvent, Transport, read_config_file, split_command,
-};
-
-/// How to start or reach a server.
-#[napi(object)]
-pub struct McpOptions {
-    /// Prefix of names, and origin.
-    pub namespace: String,
-    /// The program; empty where there is an address.
-    pub command: String,
-    /// How to reach a server behind an address.
-    pub remote: Option<McpRemote>,
-    /// `auto`, `legacy` or the newest revision.
-    pub protocol: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its own variables.
-    pub env: HashMap<String, String>,
-    /// Its folder.
-    pub cwd: Option<String>,
-    /// Whether calls ask.
-    pub requires_confirmation: bool,
-    /// Code points kept of a description.
-    pub max_desc_chars: Option<u32>,
-    /// Limit for each request in milliseconds; none when absent.
-    pub timeout_ms: Option<f64>,
-    /// Limit for a start in milliseconds; that of a request when absent.
-    pub connect_timeout_ms: Option<f64>,
-    /// How a server is started anew; not at all when absent.
-    pub respawn: Option<McpRespawn>,
-    /// What it is held to.
-    pub bounds: McpBounds,
-    /// The number of who hears of changes.
-    pub listener: u32,
-    /// Approved fingerprints by name.
-    pub expected_fingerprints: Option<HashMap<String, String>>,
-    /// The lock file of approved definitions.
-    pub pins: Option<McpPins>,
-}
-
-/// A lock file.
-#[napi(object)]
-pub struct McpPins {
-    /// Its path.
-    pub file: String,
-    /// Whether new tools are added to it.
-    pub record: bool,
-}
-
-/// How to reach a server behind an address.
-#[napi(object)]
-pub struct McpRemote {
-    /// The address.
-    pub url: String,
-    /// `auto`, `http` or `sse`.
-    pub transport: String,
-    /// Headers of every request.
-    pub headers: HashMap<String, String>,
-    /// The number under which JavaScript knows who gives tokens.
-    pub auth: Option<u32>,
-    /// Whether `http` may leave this machine.
-    pub allow_insecure_http: bool,
-}
-
-/// How a server is started anew; each default is the core's.
-#[napi(object)]
-pub struct McpRespawn {
-    /// Tries in a row.
-    pub attempts: Option<u32>,
-    /// The longest first pause in milliseconds.
-    pub first_delay_ms: Option<f64>,
-    /// The longest pause in milliseconds.
-    pub max_delay_ms: Option<f64>,
-    /// Milliseconds of life that start the count anew.
-    pub healthy_after_ms: Option<f64>,
-}
-
-/// Bounds on a server; each default is the core's.
-#[napi(object)]
-pub struct McpBounds {
-    /// Bytes of one message.
-    pub max_frame_bytes: Option<u32>,
-    /// Tools of a listing.
-    pub max_tools: Option<u32>,
-    /// Bytes of one schema.
-    pub max_schema_bytes: Option<u32>,
-    /// Levels of one schema.
-    pub max_schema_depth: Option<u32>,
-    /// Calls under way at once.
-    pub max_in_flight: Option<u32>,
-    /// Notifications of one second.
-    pub max_notifications_per_second: Option<u32>,
-    /// Characters of a result's text.
-    pub max_result_chars: Option<u32>,
-    /// Bytes of a result's data.
-    pub max_result_bytes: Option<u32>,
-}
-
-impl McpBounds {
-    fn apply(&self, connect: &mut ConnectOptions) {
-        let size = |given: Option<u32>, default: usize| given.map_or(default, |given| given as usize);
-        let default = Bounds::default();
-        connect.max_frame_bytes = size(self.max_frame_bytes, connect.max_frame_bytes);
-        connect.max_tools = size(self.max_tools, connect.max_tools);
-        connect.bounds = Bounds {
-            max_schema_bytes: size(self.max_schema_bytes, default.max_schema_bytes),
-            max_schema_depth: size(self.max_schema_depth, default.max_schema_depth),
-            max_in_flight: size(self.max_in_flight, default.max_in_flight),
-            max_notifications_per_second: self.max_notifications_per_second.unwrap_or(default.max_notifications_per_second),
-            max_result_chars: self.max_result_chars.map(|chars| chars as usize),
-            max_result_bytes: self.max_result_bytes.map(|bytes| bytes as usize),
-        };
-    }
-}
-
-impl McpRespawn {
-    fn read(&self) -> Respawn {
-        let default = Respawn::default();
-        Respawn {
-            attempts: self.attempts.unwrap_or(default.attempts),
-            first_delay: duration(self.first_delay_ms).unwrap_or(default.first_delay),
-            max_delay: duration(self.max_delay_ms).unwrap_or(default.max_delay),
-            healthy_after: duration(self.healthy_after_ms).unwrap_or(default.healthy_after),
-        }
-    }
-}
+use toolbolt_core::mcp::{ClientState, Declaration, McpClient, McpTool, Skipped, ToolsEvent, read_config_file, split_command};
+use toolbolt_core::tool::NativeTool as Body;
 
 /// A tool of a server.
 #[napi(object)]
@@ -169,12 +44,16 @@ pub struct McpToolDefinition {
     pub max_desc_chars: Option<u32>,
     /// The fingerprint of its definition, if known.
     pub fingerprint: Option<String>,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub repeatable: bool,
 }
 
 /// A connection to one server.
 #[napi]
 pub struct NativeMcpClient {
     inner: Arc<McpClient>,
+    health: Arc<Health>,
+    resilience: Option<Arc<Resilience>>,
 }
 
 /// Splits a command line as a shell would, without running one.
@@ -194,9 +73,11 @@ pub fn read_mcp_config(env: Env, token: u32, path: String) -> Result<()> {
 }
 
 fn tool_json(tool: &McpTool) -> serde_json::Value {
+    let claims = tool.claims();
     json!({
         "name": tool.name, "remoteName": tool.remote_name, "description": tool.description, "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema(), "fingerprint": tool.fingerprint,
+        "outputSchema": tool.output_schema(), "fingerprint": tool.fingerprint, "repeatable": tool.repeatable,
+        "title": claims.title, "annotations": claims.annotations,
     })
 }
 
@@ -216,39 +97,25 @@ fn event_json(event: &ToolsEvent) -> String {
     }
 }
 
-/// Connects; the client is then taken with `takeMcpClient`.
+/// Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times; the operation can be cancelled.
 #[napi(catch_unwind)]
-pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts) -> Result<()> {
+pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts, retry: Option<McpRetry>) -> Result<()> {
     let prompts = Arc::clone(&prompts.inner);
     // Before anything waits: a relative path counts from the working folder of now.
-    let given = options.expected_fingerprints.map(Pins::given);
-    let pins = given.or_else(|| options.pins.map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose().map_err(to_js)?;
+    let pins = options.pins().map_err(to_js)?;
+    let (listener, cancelled) = (options.listener, CancellationToken::new());
     let lane = Lane::of(options.remote.is_some());
-    dispatch::start(&env, token, lane, None, move |dispatcher| async move {
-        let mut connect = ConnectOptions::new(options.namespace, options.command);
-        connect.args = options.args;
-        connect.env = options.env.into_iter().collect();
-        connect.cwd = options.cwd;
-        connect.requires_confirmation = options.requires_confirmation;
-        connect.max_desc_chars = options.max_desc_chars.map_or(connect.max_desc_chars, |chars| chars as usize);
-        connect.timeout = duration(options.timeout_ms);
-        connect.connect_timeout = duration(options.connect_timeout_ms);
-        connect.respawn = options.respawn.as_ref().map(McpRespawn::read);
-        options.bounds.apply(&mut connect);
-        connect.prompts = prompts;
-        connect.pins = pins;
-        connect.owner = dispatcher.owner();
-        connect.remote = options.remote.map(|remote| remote_options(remote, &dispatcher));
-        connect.protocol = match options.protocol.as_str() {
-            "legacy" => Protocol::Legacy,
-            "2026-07-28" => Protocol::Modern,
-            _ => Protocol::Auto,
+    dispatch::start(&env, token, lane, Some(cancelled.clone()), move |dispatcher| async move {
+        let connect = options.read(prompts, pins, &dispatcher);
+        let client = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => return Err(ToolError::new(ErrorCode::Cancelled, "the connecting was cancelled")),
+            client = connector::connect(connect, retry.as_ref().map(McpRetry::read)) => client?,
         };
-        let client = McpClient::connect(connect).await?;
-        let listener = Arc::downgrade(&dispatcher);
+        let teller = Arc::downgrade(&dispatcher);
         client.on_tools(Some(Arc::new(move |event| {
-            if let Some(dispatcher) = listener.upgrade() {
-                dispatcher.send(Message::ToolsChanged, options.listener, event_json(&event));
+            if let Some(dispatcher) = teller.upgrade() {
+                dispatcher.send(Message::ToolsChanged, listener, event_json(&event));
             }
         })));
         dispatcher.keep_client(token, client);
@@ -256,29 +123,15 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
     })
 }
 
-fn remote_options(given: McpRemote, dispatcher: &Arc<Dispatcher>) -> RemoteOptions {
-    let mut remote = RemoteOptions::new(given.url);
-    remote.transport = match given.transport.as_str() {
-        "http" => Transport::Http,
-        "sse" => Transport::Sse,
-        _ => Transport::Auto,
-    };
-    remote.headers = given.headers.into_iter().collect();
-    remote.auth = given.auth.map(|number| Arc::new(JsTokens::new(dispatcher, number)) as Arc<dyn TokenSource>);
-    remote.allow_insecure_http = given.allow_insecure_http;
-    remote.surroundings = Arc::new(JsSurroundings::new(Some(dispatcher)));
-    remote
-}
-
-fn mode(record: bool) -> PinMode {
-    if record { PinMode::Record } else { PinMode::Enforce }
-}
-
-/// Takes the client that `connectMcp` made under a token.
+/// Takes the client that `connectMcp` made under a token. With `care` its calls are looked after.
 #[napi(catch_unwind)]
-pub fn take_mcp_client(token: u32) -> Result<NativeMcpClient> {
+pub fn take_mcp_client(token: u32, care: Option<ConnectorCare>) -> Result<NativeMcpClient> {
     let client = environment::dispatcher().and_then(|dispatcher| dispatcher.take_client(token));
-    Ok(NativeMcpClient { inner: client.ok_or_else(|| misuse("there is no client under this token"))? })
+    Ok(NativeMcpClient {
+        inner: client.ok_or_else(|| misuse("there is no client under this token"))?,
+        health: Arc::default(),
+        resilience: care.map(|care| Arc::new(Resilience::new(care.read()))),
+    })
 }
 
 #[napi]
@@ -324,6 +177,16 @@ impl NativeMcpClient {
         self.inner.protocol_version().to_owned()
     }
 
+    /// Tries once to connect anew, now.
+    #[napi(catch_unwind)]
+    pub fn reconnect(&self, env: Env, token: u32) -> Result<()> {
+        let client = Arc::clone(&self.inner);
+        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
+            client.reconnect().await?;
+            Ok(String::new())
+        })
+    }
+
     /// Asks for the tools; gives `{ tools, skipped, warnings }` as JSON.
     #[napi(catch_unwind)]
     pub fn list_tools(&self, env: Env, token: u32) -> Result<()> {
@@ -338,10 +201,18 @@ impl NativeMcpClient {
     /// Calls a tool by the server's own name for it, outside any registry; gives the response as JSON.
     #[napi(catch_unwind)]
     pub fn call(&self, env: Env, token: u32, remote_name: String, arguments: String, timeout_ms: Option<f64>, listens: bool) -> Result<()> {
-        let (client, cancelled) = (Arc::clone(&self.inner), CancellationToken::new());
+        let (client, cancelled, resilience) = (Arc::clone(&self.inner), CancellationToken::new(), self.resilience.clone());
         dispatch::start(&env, token, self.lane(), Some(cancelled.clone()), move |dispatcher| async move {
             let context = context(&dispatcher, token, "", duration(timeout_ms), cancelled, listens);
-            alone_json(client.call_approved(&remote_name, &arguments, &context).await)
+            let attempt = |context| {
+                let (client, name, arguments) = (&client, &remote_name, &arguments);
+                async move { client.call_approved(name, arguments, &context).await }
+            };
+            // Nothing is known of a tool that is called by its remote name.
+            alone_json(match &resilience {
+                Some(resilience) => resilience.call(&client, &context, false, attempt).await,
+                None => attempt(context).await,
+            })
         })
     }
 
@@ -362,6 +233,7 @@ impl NativeMcpClient {
             output_schema: output.as_deref(),
             requires_confirmation: tool.requires_confirmation,
             max_desc_chars: tool.max_desc_chars.map(|chars| chars as usize),
+            repeatable: tool.repeatable,
         };
         let fingerprint = tool.fingerprint;
         let tool = McpTool::declared(Arc::clone(&self.inner), declared)
@@ -371,7 +243,39 @@ impl NativeMcpClient {
             })
             .map_err(to_js)?;
         let (description, input_schema) = (tool.description.clone(), tool.input_schema.to_string());
-        Ok(NativeTool::new(Arc::new(tool), description, input_schema))
+        let tool = Arc::new(tool);
+        let body: Arc<dyn Body> = match &self.resilience {
+            Some(resilience) => Arc::new(ResilientTool::new(tool, Arc::clone(resilience))),
+            None => tool,
+        };
+        Ok(NativeTool::new(body, description, input_schema))
+    }
+
+    /// Asks the server for its tools and remembers how that went, for `health`.
+    #[napi(catch_unwind)]
+    pub fn check(&self, env: Env, token: u32, limit_ms: f64) -> Result<()> {
+        let (client, health, resilience) = (Arc::clone(&self.inner), Arc::clone(&self.health), self.resilience.clone());
+        let limit = duration(Some(limit_ms)).unwrap_or_default();
+        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
+            if health.check(&client, limit).await
+                && let Some(resilience) = resilience
+            {
+                resilience.recovered();
+            }
+            Ok(String::new())
+        })
+    }
+
+    /// What the last `check` showed, as JSON.
+    #[napi(catch_unwind)]
+    pub fn health(&self, degraded: u32, disconnected: u32) -> Result<String> {
+        to_text(&self.health.report(Thresholds { degraded, disconnected }))
+    }
+
+    /// Whether its calls are let through: `closed`, `open` or `half-open`; none where they are not looked after.
+    #[napi(getter, catch_unwind)]
+    pub fn breaker(&self) -> Option<String> {
+        self.resilience.as_ref().map(|resilience| resilience.state().as_str().to_owned())
     }
 
     /// Ends the server.

@@ -1,23 +1,12 @@
 /** Where the credentials of connectors are kept. */
 import { type NativeCredentialStore, binding } from './binding.js'
+import type { CredentialStore } from './connector-credentials.js'
 import { operation } from './dispatch.js'
 import { ToolError, invalidOption, unwrap } from './errors.js'
 import { checkFolder, checkKeys, checkRecord, checkText } from './options.js'
 
 /** The values of a connector by the keys of its fields. */
 export type Credentials = Record<string, string>
-
-/** Keeps the credentials of connectors by their names. An app can bring its own; results may be promises or not. */
-export interface CredentialStore {
-  /** What is kept for a connector; `undefined` if nothing is. */
-  get(connector: string): Credentials | undefined | Promise<Credentials | undefined>
-  /** Keeps credentials in the place of all that were kept for the connector. */
-  put(connector: string, credentials: Credentials): unknown
-  /** Forgets what is kept for a connector. */
-  delete(connector: string): unknown
-  /** The names of the connectors of which something is kept. */
-  list(): readonly string[] | Promise<readonly string[]>
-}
 
 /** A store of the core: values are outside JavaScript until they are asked for. Accesses of one store happen in the order of their calls. */
 abstract class NativeStore implements CredentialStore {

@@ -59,6 +59,8 @@ error_codes! {
     CredentialsMissing = "CREDENTIALS_MISSING",
     /// A store of credentials cannot be read or changed.
     CredentialStoreFailed = "CREDENTIAL_STORE_FAILED",
+    /// A connector needs an authorization that nobody has given yet.
+    AuthorizationRequired = "AUTHORIZATION_REQUIRED",
     /// The platform lacks what the feature needs.
     UnsupportedPlatform = "UNSUPPORTED_PLATFORM",
     /// A prompt key is unknown, or a template lost a variable.

@@ -313,7 +313,7 @@ fn refused(options: &SpawnOptions, error: &io::Error) -> ToolError {
             _ => format!("The program `{program}` could not be started: {error}."),
         },
     };
-    ToolError::new(ErrorCode::ConnectionFailed, message)
+    ToolError::new(ErrorCode::ConnectionFailed, message).with_data(serde_json::json!({ "started": false }))
 }
 
 #[cfg(all(test, unix))]

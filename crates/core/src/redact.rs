@@ -58,6 +58,11 @@ pub fn redact_text(text: &str) -> String {
     LONG_RUN.replace_all(&without_known_secrets(text), HIDDEN).into_owned()
 }
 
+/// Whether a text holds what is a secret by its shape alone.
+pub fn has_known_secret(text: &str) -> bool {
+    KNOWN_SECRET.is_match(text)
+}
+
 fn redact_at(value: &Value, depth: usize) -> Value {
     match value {
         Value::String(text) => Value::String(redact_and_cut(text)),
@@ -87,7 +92,8 @@ fn redact_fields(fields: &Map<String, Value>, depth: usize) -> Map<String, Value
     redacted
 }
 
-fn is_secret_name(name: &str) -> bool {
+/// Whether what has this name is a secret by its name.
+pub fn is_secret_name(name: &str) -> bool {
     let plain: String = name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     // `github_token` is a secret and `total_tokens` is a number.
     SECRET_NAMES.contains(&plain.as_str()) || plain.ends_with("token") || SECRET_PARTS.iter().any(|part| plain.contains(part))

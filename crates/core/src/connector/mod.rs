@@ -1,4 +1,26 @@
-//! Connectors: what is kept to reach a service, and whether a message comes from it.
+//! Connectors: described ways to reach a service. A specification says how to start or reach the service's MCP server and which
+//! credentials it takes; what is here checks it, resolves the credentials, keeps a connection up and says how it is;
+//! stores keep credentials, and a check tells whether a message comes from a service.
 
+mod breaker;
+mod builtins;
+mod connect;
+mod credentials;
+mod health;
+mod placement;
+mod resilience;
+mod retry;
+mod spec;
 pub mod store;
+mod tool;
 pub mod webhook;
+
+pub use breaker::{BreakerPolicy, BreakerState};
+pub use builtins::builtins;
+pub use connect::connect;
+pub use credentials::{Launch, Sources};
+pub use health::{Health, Report, Status, Thresholds};
+pub use resilience::{Policy, Resilience};
+pub use retry::RetryPolicy;
+pub use spec::{AuthField, AuthType, ConnectorSpec};
+pub use tool::ResilientTool;

@@ -44,7 +44,7 @@ pub enum ClientState {
 #[derive(Debug)]
 pub struct McpClient {
     link: RwLock<Arc<Link>>,
-    options: Arc<ConnectOptions>,
+    pub(super) options: Arc<ConnectOptions>,
     pub(super) life: Arc<Life>,
     pub(super) lists: Lists,
     turns: Semaphore,

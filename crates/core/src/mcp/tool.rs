@@ -7,7 +7,7 @@ use super::pins::{Subject, parse_fingerprint};
 use super::schema;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
-use crate::sanitize::clean_text;
+use crate::sanitize::clean_prose;
 use crate::tool::{Arguments, CallContext, NativeTool};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -36,6 +36,8 @@ pub struct McpTool {
     pub origin: String,
     /// Whether a person is asked before every call.
     pub requires_confirmation: bool,
+    /// Whether a second call with the same arguments changes nothing more, as the server says: `readOnlyHint` or `idempotentHint`.
+    pub repeatable: bool,
 }
 
 impl McpTool {
@@ -45,14 +47,15 @@ impl McpTool {
     /// # Errors
     /// `INVALID_OPTIONS` for a schema out of bounds.
     pub fn declared(client: Arc<McpClient>, declared: Declaration<'_>) -> Result<Self, ToolError> {
-        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars } = declared;
+        let Declaration { name, remote_name, description, input_schema, output_schema, requires_confirmation, max_desc_chars, repeatable } =
+            declared;
         let mut bounds = SchemaBounds::of(client.options());
         bounds.desc_chars = max_desc_chars.unwrap_or(bounds.desc_chars);
         let unusable = |problem| ToolError::new(ErrorCode::InvalidOptions, format!("tool '{name}': {problem}"));
         let schema = schema::prepare(Some(input_schema), bounds).map_err(unusable)?;
         let output = output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose().map_err(unusable)?.map(Arc::new);
         let origin = format!("mcp:{}", client.options().namespace);
-        let description = clean_text(description, bounds.desc_chars);
+        let description = clean_prose(description, bounds.desc_chars);
         let definition = input_schema.to_owned();
         let fingerprint = None;
         Ok(Self {
@@ -66,6 +69,7 @@ impl McpTool {
             fingerprint,
             origin,
             requires_confirmation,
+            repeatable,
         })
     }
 
@@ -110,6 +114,8 @@ pub struct Declaration<'a> {
     pub requires_confirmation: bool,
     /// Code points kept of a description; the client's limit if not given.
     pub max_desc_chars: Option<usize>,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub repeatable: bool,
 }
 
 impl NativeTool for McpTool {

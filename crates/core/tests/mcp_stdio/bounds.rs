@@ -88,6 +88,7 @@ fn raw(value: &Value) -> Box<RawValue> {
 fn checked(client: &Arc<McpClient>, output: &Value) -> Arc<McpTool> {
     let (input, output) = (raw(&json!({"type": "object"})), raw(output));
     let declared = Declaration {
+        repeatable: false,
         name: "t".to_owned(),
         remote_name: "verbatim".to_owned(),
         description: "",
