@@ -1,8 +1,8 @@
 // Cases of the area mcp-stdio in field-cases.json, by id, from the side of JavaScript; crates/core/tests/mcp_stdio/ has the others too.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { MCPClient, type MCPClientOptions } from 'toolbolt'
+import { isAlive } from './machine.ts'
 import { fixturePath, sleep, within } from './support.ts'
 
 const LIMIT = { timeout: 120_000 }
@@ -12,14 +12,9 @@ const ODD = fixturePath('odd-server.mjs')
 const OPTIONS = { namespace: 'ns', requiresConfirmation: false, respawn: false } as const
 const odd = (code: string, more: Partial<MCPClientOptions> = {}) => MCPClient.connect({ ...OPTIONS, command: process.execPath, args: [ODD, code], ...more } as MCPClientOptions)
 
-/** A zombie waits to be collected and does nothing. */
-function alive(pid: number): boolean {
-  return existsSync(`/proc/${pid}/stat`) && readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0] !== 'Z'
-}
-
 async function gone(pid: number): Promise<boolean> {
-  for (let round = 0; alive(pid) && round < 100; round++) await sleep(50)
-  return !alive(pid)
+  for (let round = 0; isAlive(pid) && round < 100; round++) await sleep(50)
+  return !isAlive(pid)
 }
 
 test('STD-02 a server that fills its standard error before and while it answers', LIMIT, async () => {
@@ -72,7 +67,7 @@ for (const [title, leaderDies] of [['a wrapper and the server below it', false],
     })
     const below = Number((await client.callTool('go', {})).text)
     const leader = client.pid!
-    assert.ok(below > 0 && below !== leader && alive(below) && alive(leader))
+    assert.ok(below > 0 && below !== leader && isAlive(below) && isAlive(leader))
     if (leaderDies) process.kill(leader, 'SIGKILL')
     await within(30_000, client.close())
     assert.ok(await gone(below))
