@@ -10,6 +10,8 @@ mod placement;
 mod resilience;
 mod retry;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod tool;
 
 pub use breaker::{BreakerPolicy, BreakerState};
