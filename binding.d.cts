@@ -21,6 +21,8 @@ export declare class NativeMcpClient {
   get processId(): number | null
   /** The revision of the protocol in use. */
   get protocolVersion(): string
+  /** Tries once to connect anew, now. */
+  reconnect(token: number): void
   /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
   listTools(token: number): void
   /** Calls a tool by the server's own name for it, outside any registry; gives the response as JSON. */
@@ -276,6 +278,8 @@ export interface McpOptions {
   listener: number
   /** Approved fingerprints by name. */
   expectedFingerprints?: Record<string, string>
+  /** `agentmaker` for its fingerprints instead of ours. */
+  fingerprintFormat?: string
   /** The lock file of approved definitions. */
   pins?: McpPins
 }

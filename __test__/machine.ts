@@ -41,3 +41,22 @@ export function snapshot(folder: string, skip: (path: string) => boolean = () =>
   }
   return seen
 }
+
+/** The processes of a group that are alive. A zombie only waits to be collected. Linux alone. */
+export function aliveInGroup(leader: number): number[] {
+  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number).filter(pid => {
+    const [state, , group] = statusOf(pid)
+    return Number(group) === leader && state !== 'Z'
+  })
+}
+
+export const isAlive = (pid: number): boolean => ![undefined, 'Z'].includes(statusOf(pid)[0])
+
+/** State, parent, group and so on; nothing for a process that is gone. */
+function statusOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  } catch {
+    return []
+  }
+}

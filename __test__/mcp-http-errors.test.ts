@@ -62,9 +62,11 @@ describe('a server that is none', () => {
   test('a web page in place of a stream of events', LIMIT, () => answering(200, 'text/html', '/sse', ['stream'], { transport: 'sse' }))
 })
 
-test('a long part of a path, which may be a key, is not shown, and a call is told the same', LIMIT, async () => {
+test('a long part of a path, which may be a key, is not shown, and a call is told of no path', LIMIT, async () => {
   await using server = await serve(legacy({ call: (_request, response) => { json(response, {}, 403) } }))
   await using client = await MCPClient.connect({ namespace: 'wiki', url: server.url.replace('/mcp', `/s/planted${'0'.repeat(20)}/mcp?key=planted`) })
   const { code, text } = await client.callTool('echo', {})
-  assert.deepEqual([code, text.includes(`${new URL(server.url).origin}/s/…/mcp`), text.includes('planted')], ['CONNECTION_FAILED', true, false], text)
+  const told = client.lastError?.message ?? ''
+  assert.deepEqual([code, told.includes(`${new URL(server.url).origin}/s/…/mcp`), told.includes('planted')], ['CONNECTION_FAILED', true, false], told)
+  assert.ok(text.includes('wiki') && text.includes('403') && !text.includes('127.0.0.1'), 'a model reads no address')
 })

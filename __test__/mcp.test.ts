@@ -1,24 +1,19 @@
 // The MCP client with real servers: those that people use, and one that misbehaves.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { MCPClient, MCPTool, PromptRegistry, ToolError, ToolPermissions, ToolRegistry, tool } from 'toolbolt'
+import { isAlive } from './machine.ts'
 
 const bin = (name: string) => fileURLToPath(new URL(`../node_modules/.bin/${name}`, import.meta.url))
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'toolbolt-mcp-'))
 after(() => { rmSync(folder, { recursive: true }) })
 writeFileSync(join(folder, 'hello.txt'), 'hello from a file')
-
-/** Z is dead: a zombie waits to be collected and does nothing. */
-function alive(pid: number): boolean {
-  if (!existsSync(`/proc/${pid}/stat`)) return false
-  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0] !== 'Z'
-}
 
 const connectFiles = () => MCPClient.connect({ namespace: 'files', command: bin('mcp-server-filesystem'), args: [folder] })
 const connectEverything = () => MCPClient.connect([bin('mcp-server-everything')], { namespace: 'every', requiresConfirmation: false })
@@ -123,7 +118,7 @@ describe('connecting and closing', () => {
     await rejects({ namespace: 'none', command: 'no-such-program-anywhere' }, 'CONNECTION_FAILED', /no-such-program/)
     await rejects({ namespace: 'bad name', command: 'node' }, 'INVALID_NAME', /bad name/)
     await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'console.error("last words"); process.exit(3)'] }, 'CONNECTION_FAILED', /last words/)
-    await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], timeoutMs: 300 }, 'TIMEOUT', /timeout/)
+    await rejects({ namespace: 'x', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], timeoutMs: 300 }, 'TIMEOUT', /connectTimeoutMs/)
     await rejects({ namespace: 'x', command: 'node\0' }, 'INVALID_OPTIONS', /NUL/i)
     for (const wrong of [5, null, {}, { namespace: 'x' }, { namespace: 'x', command: 'y', args: 'z' }, { namespace: 'x', command: 'y', env: { A: 1 } }, { namespace: 'x', command: 'y', origin: 'builtin' }, []]) {
       await assert.rejects(MCPClient.connect(wrong as never), (error: unknown) => ToolError.isInstance(error) && error.code === 'INVALID_OPTIONS', JSON.stringify(wrong))
@@ -135,10 +130,10 @@ describe('connecting and closing', () => {
     const registry = new ToolRegistry()
     registry.registerAll(await client.loadTools())
     const pid = client.pid!
-    assert.ok(alive(pid))
+    assert.ok(isAlive(pid))
     await Promise.all([client.close(), client.close()])
     await client.close()
-    assert.deepEqual([client.state, alive(pid)], ['closed', false])
+    assert.deepEqual([client.state, isAlive(pid)], ['closed', false])
     const late = await registry.execute('every_echo', { message: 'hi' })
     assert.deepEqual([late.code, late.executed], ['CLOSED', false])
     await assert.rejects(client.loadTools(), (error: any) => error.code === 'CLOSED')
@@ -157,11 +152,11 @@ describe('connecting and closing', () => {
     const gc = globalThis.gc
     assert.ok(gc, 'run with --expose-gc')
     const pid = await (async () => (await connectEverything()).pid!)()
-    for (let round = 0; alive(pid) && round < 100; round++) {
+    for (let round = 0; isAlive(pid) && round < 100; round++) {
       gc()
       await new Promise(resolve => { setTimeout(resolve, 50) })
     }
-    assert.equal(alive(pid), false)
+    assert.equal(isAlive(pid), false)
   })
 })
 
@@ -177,14 +172,14 @@ describe('however the process ends, no server is left', () => {
       if (how === 'worker') assert.deepEqual(left, [], 'already gone while the process lived on')
       assert.equal(code, how === 'uncaught' || how === 'rejection' ? 1 : 0)
       // The kill is sent before the process ends; the kernel may take a moment.
-      for (let round = 0; group.some(alive) && round < 40; round++) await new Promise(resolve => { setTimeout(resolve, 50) })
-      assert.deepEqual(group.filter(alive), [])
+      for (let round = 0; group.some(isAlive) && round < 40; round++) await new Promise(resolve => { setTimeout(resolve, 50) })
+      assert.deepEqual(group.filter(isAlive), [])
     })
   }
 })
 
 test('the words about calls follow the prompts', { timeout: 60_000 }, async () => {
-  const prompts = PromptRegistry.load('zh').withOverrides({ 'tool.msg.mcp.error': '<error {text}>', 'tool.msg.mcp.no_session': '<none>' })
+  const prompts = PromptRegistry.load('zh').withOverrides({ 'tool.msg.mcp.refused': '<error {text}>', 'tool.msg.mcp.no_session': '<none>' })
   const client = await MCPClient.connect({ namespace: 'far', command: process.execPath, args: [fixture('hostile-server.mjs')], prompts })
   assert.match((await client.callTool('nothing_of_that_name', {})).text, /^<error .*>$/)
   assert.match((await client.callTool('huge', {})).text, /1e400/)

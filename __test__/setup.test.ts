@@ -69,6 +69,23 @@ describe('what is missing', () => {
   })
 })
 
+test('without Python it is said which servers are not tested, and why; where all have to be tested it is an error', async () => {
+  const { pythonServers }: { pythonServers(name: string, folder: string): { bin?: string; reason?: string } } = await import(new URL('python-servers.mjs', SCRIPTS).href)
+  const folder = mkdtempSync(join(tmpdir(), 'toolbolt-python-'))
+  try {
+    assert.match(pythonServers('mcp-1', folder).reason!, /not installed \(node scripts\/python-servers\.mjs\)/)
+    for (const [ci, code] of [['', 0], ['true', 1]] as const) {
+      const { status, stdout } = spawnSync(process.execPath, [fileURLToPath(new URL('python-servers.mjs', SCRIPTS)), folder], { encoding: 'utf8', env: { PATH: folder, CI: ci } })
+      assert.equal(status, code)
+      assert.match(stdout, /^NOT RUN: .*time, git, fetch, fastmcp.* there is no python3 here$/m)
+      assert.match(stdout, /^NOT RUN: .*sqlite.* there is no python3 here$/m)
+      assert.equal(pythonServers('mcp-1', folder).reason, 'there is no python3 here')
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 test('an option that npm test does not know is named', () => {
   const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('test.mjs', SCRIPTS)), '--fast'], { encoding: 'utf8' })
   assert.equal(status, 1)

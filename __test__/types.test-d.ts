@@ -1,6 +1,6 @@
 // Expected types; compiled, never run. A line that must not compile stands below @ts-expect-error.
-import { CalculatorTool, MCPClient, NotesTool, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
-import type { ErrorCode, InferArgs, InputSchema, JsonSchema, NoteRead, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
+import { CalculatorTool, MCPClient, MCPTool, NotesTool, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
+import type { ErrorCode, InferArgs, InputSchema, JsonSchema, MCPResultData, NoteRead, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
 import { type } from 'arktype'
 import { z } from 'zod'
 
@@ -139,6 +139,11 @@ same<ReturnType<MCPClient['close']>, Promise<void>>(true)
 
 // A server is started or reached, and each way has options of its own.
 void MCPClient.connect({ namespace: 'n', command: 'npx', args: ['x'], env: { A: 'b' }, cwd: '/', pins: { file: 'f', mode: 'record' } })
+void MCPClient.connect({ namespace: 'n', command: 'npx', env: process.env, requiresConfirmation: ({ remoteName, annotations }) => remoteName !== 'read' || annotations.readOnlyHint !== true })
+same<Awaited<ReturnType<MCPClient['callTool']>>['data'], MCPResultData | undefined>(true)
+same<Awaited<ReturnType<MCPTool['run']>>['data'], MCPResultData | undefined>(true)
+void registry.execute<MCPResultData<{ rows: number[] }>>('a', {}).then(({ data }) => data?.structuredContent?.rows.length ?? data?.content?.[0]?.text)
+same<typeof registry.mcpClients, ReadonlyMap<string, MCPClient>>(true)
 void MCPClient.connect({ namespace: 'n', url: 'https://example.com/mcp', headers: { A: 'b' }, auth: () => 'token', transport: 'http' })
 void MCPClient.connect(['npx', 'x'], { env: { A: 'b' }, requiresConfirmation: false })
 void MCPClient.connectHttp('https://example.com/mcp', { headers: { A: 'b' } })

@@ -268,7 +268,7 @@ describe('sagewai_tool_decorator', () => {
 describe('sanitize_text', async () => {
   const client = await MCPClient.connect([process.execPath, fixturePath('hostile-server.mjs')], { namespace: 'x' })
   after(() => client.close())
-  const stricter: Record<number, string> = { 12: '', 14: '\n\n', 16: 'red', 25: '\ufffdx' }
+  const stricter: Record<number, string> = { 2: 'a\nb', 12: '', 14: '\n\n', 16: 'red', 25: '\ufffdx' }
   vectors<{ in: string; in_len: number; limit: number; out: string }[]>('sanitize_text').forEach((row, index) => test(`sanitize_text ${index}: ${JSON.stringify(row.in)}`, () => {
     // Long rows are recorded by their length: NULs, then a few letters.
     const elided = /\.\.\.\(len (\d+)\)$/.exec(row.in)

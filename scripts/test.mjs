@@ -1,4 +1,5 @@
-// `npm test`: sets up, builds, then the Rust tests, the type checks, the conformance suite, a few tests on Node.js 22 and the Node tests.
+// `npm test`: sets up, builds, then the Rust tests, the type checks, the conformance suite, a few tests on Node.js 22 and the Node tests,
+// for which it installs the MCP servers in Python that they talk to.
 // `--node` runs the Node tests alone on what is built, `--node22` those on Node.js 22, `--rust` the Rust tests, `--types` the type checks;
 // the conformance suite alone is `npm run conformance`.
 // Other arguments are names of test files, such as `turn` for __test__/turn.test.ts.
@@ -45,6 +46,11 @@ const build = () => part('set-up and build', () => {
 const rust = () => part('Rust tests', () => run('cargo', ['test', '-p', 'toolbolt-core', '--locked', '--no-fail-fast'], { mayFail: true }))
 const types = () => part('type checks', () => TYPE_CHECKS.map(config => run(bin('tsc'), ['-p', config, '--noEmit'], { mayFail: true })).every(Boolean))
 const conformance = () => part('conformance suite', () => run(process.execPath, ['scripts/conformance.mjs'], { mayFail: true }))
+/** What __test__/real-servers.test.ts talks to. What is there already stays. */
+const pythonServers = () => {
+  if (names.length > 0 && !names.includes('real-servers')) return
+  part('MCP servers in Python', () => run(process.execPath, ['scripts/python-servers.mjs'], { mayFail: true }))
+}
 const node = () => part(NODE_TESTS, () => run(process.execPath, [
   '--expose-gc', '--import', 'tsx', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout',
   '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`, ...testFiles(),
@@ -60,7 +66,7 @@ const node22 = () => part('Node.js 22', () => {
   return run(path, ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-timeout=${NODE_22_TIMEOUT_MS}`, ...NODE_22_TESTS], { mayFail: true })
 })
 
-const PARTS = { '--node': [node], '--node22': [node22], '--rust': [rust], '--types': [types], undefined: [build, rust, types, conformance, node22, node] }
+const PARTS = { '--node': [pythonServers, node], '--node22': [node22], '--rust': [rust], '--types': [types], undefined: [build, rust, types, conformance, node22, pythonServers, node] }
 const chosen = PARTS[only]
 if (chosen === undefined) fail(`unknown option ${only}; use --node, --node22, --rust or --types`)
 for (const one of chosen) one()

@@ -73,9 +73,11 @@ pub fn read_mcp_config(env: Env, token: u32, path: String) -> Result<()> {
 }
 
 fn tool_json(tool: &McpTool) -> serde_json::Value {
+    let claims = tool.claims();
     json!({
         "name": tool.name, "remoteName": tool.remote_name, "description": tool.description, "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema(), "fingerprint": tool.fingerprint, "repeatable": tool.repeatable,
+        "title": claims.title, "annotations": claims.annotations,
     })
 }
 
@@ -173,6 +175,16 @@ impl NativeMcpClient {
     #[napi(getter, catch_unwind)]
     pub fn protocol_version(&self) -> String {
         self.inner.protocol_version().to_owned()
+    }
+
+    /// Tries once to connect anew, now.
+    #[napi(catch_unwind)]
+    pub fn reconnect(&self, env: Env, token: u32) -> Result<()> {
+        let client = Arc::clone(&self.inner);
+        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
+            client.reconnect().await?;
+            Ok(String::new())
+        })
     }
 
     /// Asks for the tools; gives `{ tools, skipped, warnings }` as JSON.

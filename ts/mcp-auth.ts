@@ -1,5 +1,6 @@
 /** Tokens of a server, from the callback of an app. */
 import { type TokenSource, addTokenSource } from './dispatch.js'
+import { ToolError } from './errors.js'
 
 /** What a token is wanted for. */
 export interface AuthContext {
@@ -22,6 +23,8 @@ export type AuthCallback = (context: AuthContext) => string | Promise<string>
 export class AuthTokens implements TokenSource {
   /** What the core knows it by, as long as this is held. */
   readonly number: number
+  /** What the callback threw, as long as it has given no token since. */
+  thrown: { readonly error: unknown } | undefined
   readonly #ask: AuthCallback
 
   constructor(ask: AuthCallback) {
@@ -33,11 +36,19 @@ export class AuthTokens implements TokenSource {
     try {
       const ask = this.#ask
       const token: unknown = await ask({ url, reason })
+      this.thrown = undefined
       return typeof token === 'string' ? { token } : { problem: `it gave ${token === null ? 'null' : typeof token}, which is no string` }
     } catch (error) {
+      this.thrown = { error }
       return { problem: `it threw ${nameOf(error)}` }
     }
   }
+}
+
+/** The error of a connection with what the app's own callback threw as its cause: it goes back to the app alone. */
+export function withCause(error: unknown, tokens: AuthTokens | undefined): unknown {
+  if (tokens?.thrown === undefined || !ToolError.isInstance(error) || error.code !== 'CONNECTION_FAILED') return error
+  return new ToolError(error.code, error.message, { cause: tokens.thrown.error, data: error.data })
 }
 
 /** What was thrown may throw in turn when it is looked at. */

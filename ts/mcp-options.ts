@@ -2,15 +2,17 @@
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
 import { type AuthCallback, AuthTokens } from './mcp-auth.js'
-import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText } from './options.js'
-import type { ToolsChange } from './mcp.js'
+import type { ConfirmationRule } from './mcp-decision.js'
+import { suggestion } from './nearest.js'
+import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText, checkTexts } from './options.js'
+import type { ToolsChange } from './mcp-types.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 
 /** Bounds on what a server sends, and on what is under way at once. */
 export interface MCPBounds {
   /** Bytes of one message from the server; a longer one closes the connection or, over HTTP, fails its request. Default: 10 MiB. */
   maxFrameBytes?: number | undefined
-  /** Tools taken from a listing; the rest is in `skippedTools`. Default: 128. */
+  /** Tools taken from a listing; the rest is one entry of `skippedTools`. Default: 128. */
   maxTools?: number | undefined
   /** Characters kept of each description. Default: 4,096. */
   maxDescChars?: number | undefined
@@ -46,8 +48,11 @@ export interface MCPCommonOptions extends MCPBounds {
   namespace: string
   /** Which revision to speak: `legacy` for those up to 2025-11-25. Default: `auto`, which asks the server. */
   protocol?: 'auto' | 'legacy' | '2026-07-28' | undefined
-  /** Whether calls of its tools need a yes. Default: true. */
-  requiresConfirmation?: boolean | undefined
+  /**
+   * Whether calls of its tools need a yes; a function decides for each tool, and again when the tool changes. Only strict `false` means no question. What
+   * it is given beside the names is what the server says of its own tool. Default: true.
+   */
+  requiresConfirmation?: boolean | ConfirmationRule | undefined
   /**
    * Limit in milliseconds for each request; progress of a call restarts it, up to ten times. `null` for none. Default: 30,000.
    */
@@ -63,6 +68,11 @@ export interface MCPCommonOptions extends MCPBounds {
    * missing or changed makes `loadTools` throw `PIN_MISMATCH`. Default: nothing is checked.
    */
   expectedFingerprints?: Readonly<Record<string, string>> | undefined
+  /**
+   * Which fingerprints are expected, and what `tool.fingerprint` is. `agentmaker` takes those that agentmaker 0.2.0 recorded, which cover
+   * less: see docs/mcp.md. Only together with `expectedFingerprints`. Default: `toolbolt`.
+   */
+  fingerprintFormat?: 'toolbolt' | 'agentmaker' | undefined
   /**
    * The approved tools in a lock file, such as `toolbolt.lock.json`, which several servers may share. `enforce`: as with
    * `expectedFingerprints`. `record`: a tool that the file does not know is trusted and added; all else as with `enforce`. A relative path
@@ -81,9 +91,9 @@ export interface MCPCommandOptions extends MCPCommonOptions {
   args?: readonly string[] | undefined
   /**
    * Variables for the server. Beside them it gets PATH, HOME, LANG, LOGNAME, SHELL, TERM, USER and TMPDIR, and nothing else of this
-   * process's environment. Values never appear in errors.
+   * process's environment. Values never appear in errors. What is undefined is left out.
    */
-  env?: Record<string, string> | undefined
+  env?: Record<string, string | undefined> | undefined
   /** Its working folder; `~` is not expanded. Default: this process's. */
   cwd?: string | undefined
   url?: undefined
@@ -122,7 +132,7 @@ type Given = MCPCommonOptions & { [Key in Exclude<keyof MCPClientOptions, keyof 
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const BOUNDS = ['maxFrameBytes', 'maxTools', 'maxSchemaBytes', 'maxSchemaDepth', 'maxResultChars', 'maxResultBytes', 'maxInFlight', 'maxNotificationsPerSecond'] as const
-const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
+const COMMON = ['namespace', 'requiresConfirmation', 'maxDescChars', 'protocol', 'timeoutMs', 'connectTimeoutMs', 'expectedFingerprints', 'fingerprintFormat', 'pins', 'respawn', 'onToolsChanged', 'prompts', ...BOUNDS]
 const OF_COMMANDS = ['command', 'args', 'env', 'cwd']
 const OF_URLS = ['url', 'transport', 'headers', 'auth', 'allowInsecureHttp']
 const KNOWN = [...COMMON, ...OF_COMMANDS, ...OF_URLS]
@@ -147,12 +157,19 @@ export function readUrlOptions(url: string, transport: 'http' | 'sse', options: 
   return checked({ namespace: 'mcp', ...options, url, transport })
 }
 
+/** What of the options holds for every server of a file, checked before any of them is started. @throws ToolError `INVALID_OPTIONS`. */
+export function checkShared(options: object, notHere: readonly string[], what: string): void {
+  checkKeys(options, [...COMMON, ...OF_URLS].filter(key => !notHere.includes(key)), what)
+  checked({ ...options, namespace: 'any', url: 'https://localhost' })
+}
+
 function checked(options: Given) {
   const unknown = Object.keys(options).find(key => !KNOWN.includes(key))
-  if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'; use ${KNOWN.join(', ')}`)
+  if (unknown !== undefined) throw invalidOption(`unknown option '${unknown}'${suggestion(unknown, KNOWN) || ';'} use ${KNOWN.join(', ')}`)
   const { namespace, requiresConfirmation = true, maxDescChars, protocol = 'auto', timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs } = options
   if (typeof namespace !== 'string') throw invalidOption('namespace must be a string: it is the root of trust for the tools of this server')
-  if (typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true or false')
+  const rule = typeof requiresConfirmation === 'function' ? requiresConfirmation : undefined
+  if (rule === undefined && typeof requiresConfirmation !== 'boolean') throw invalidOption('requiresConfirmation must be true, false or a function')
   if (!['auto', 'legacy', '2026-07-28'].includes(protocol)) throw invalidOption("protocol must be 'auto', 'legacy' or '2026-07-28'")
   checkChars(maxDescChars, 'maxDescChars')
   checkMs(timeoutMs, 'timeoutMs')
@@ -162,7 +179,7 @@ function checked(options: Given) {
   const respawn = readRespawn(options.respawn)
   const approved = readPins(options)
   return {
-    namespace, protocol, requiresConfirmation, prompts: nativePrompts(options.prompts), bounds: readBounds(options), onToolsChanged: options.onToolsChanged,
+    namespace, protocol, rule, requiresConfirmation: requiresConfirmation !== false, prompts: nativePrompts(options.prompts), bounds: readBounds(options), onToolsChanged: options.onToolsChanged,
     ...(options.url === undefined ? { ...ofCommand(options), tokens: undefined } : ofUrl(options)),
     ...(maxDescChars === undefined ? {} : { maxDescChars }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
@@ -178,9 +195,13 @@ function ofCommand(options: Given) {
   const { command, args = [], env = {}, cwd } = options
   if (typeof command !== 'string') throw invalidOption('command must be a string')
   if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
-  if (env === null || typeof env !== 'object' || !Object.values(env).every(value => typeof value === 'string')) throw invalidOption('env must be an object of strings')
+  // Which is no plain object.
+  const plain = env === process.env ? { ...env } : env
+  checkRecord(plain, 'env')
+  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
+  checkTexts(given, 'env')
   checkFolder(cwd, 'cwd')
-  return { command, args: [...args], env: { ...env }, ...(cwd === undefined ? {} : { cwd }) }
+  return { command, args: [...args], env: { ...given }, ...(cwd === undefined ? {} : { cwd }) }
 }
 
 function ofUrl(options: Given) {
@@ -189,8 +210,7 @@ function ofUrl(options: Given) {
   const { url, transport = 'auto', headers = {}, auth, allowInsecureHttp = false } = options
   if (typeof url !== 'string') throw invalidOption('url must be a string')
   if (!['auto', 'http', 'sse'].includes(transport)) throw invalidOption("transport must be 'auto', 'http' or 'sse'")
-  checkRecord(headers, 'headers')
-  if (!Object.values(headers).every(value => typeof value === 'string')) throw invalidOption('headers must be an object of strings')
+  checkTexts(headers, 'headers')
   checkFunction(auth, 'auth')
   checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
   const tokens = auth === undefined ? undefined : new AuthTokens(auth)
@@ -220,12 +240,14 @@ function readRespawn(respawn: boolean | MCPRespawn = true) {
   return Object.fromEntries(Object.entries({ attempts, firstDelayMs, maxDelayMs, healthyAfterMs }).filter(([, value]) => value !== undefined))
 }
 
-function readPins({ expectedFingerprints, pins }: Given) {
+function readPins({ expectedFingerprints, fingerprintFormat, pins }: Given) {
+  if (fingerprintFormat !== undefined && !['toolbolt', 'agentmaker'].includes(fingerprintFormat)) throw invalidOption("fingerprintFormat must be 'toolbolt' or 'agentmaker'")
+  if (fingerprintFormat !== undefined && expectedFingerprints === undefined) throw invalidOption('fingerprintFormat says what expectedFingerprints are; give those too')
   if (expectedFingerprints !== undefined) {
     if (pins !== undefined) throw invalidOption('give expectedFingerprints or pins, not both: one of them decides which tools are approved')
     checkRecord(expectedFingerprints, 'expectedFingerprints')
     if (!Object.values(expectedFingerprints).every(value => typeof value === 'string')) throw invalidOption('expectedFingerprints must be an object of strings')
-    return { expectedFingerprints: { ...expectedFingerprints } }
+    return { expectedFingerprints: { ...expectedFingerprints }, ...(fingerprintFormat === undefined ? {} : { fingerprintFormat }) }
   }
   if (pins === undefined) return {}
   checkKeys(pins, ['file', 'mode'], 'pins')

@@ -4,9 +4,9 @@ import { binding } from './binding.js'
 import { operation } from './dispatch.js'
 import { type ErrorCode, ToolError, invalidOption } from './errors.js'
 import { MCPClient, adopt, remark } from './mcp.js'
-import type { MCPClientOptions, MCPUrlOptions } from './mcp-options.js'
+import { readEntry } from './mcp-entry.js'
+import { type MCPClientOptions, type MCPUrlOptions, checkShared } from './mcp-options.js'
 import { sanitizeToolName } from './names.js'
-import { checkFolder } from './options.js'
 import type { ToolRegistry } from './registry.js'
 
 /** A path, or what such a file holds. */
@@ -15,11 +15,7 @@ export type McpServersSource = string | { readonly mcpServers: Readonly<Record<s
 /** Options that hold for every server; the file says the rest. */
 export type McpServersOptions = Partial<Omit<MCPUrlOptions, (typeof OF_THE_FILE)[number]>>
 
-const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints'] as const
-/** What of an entry is read. */
-const READ = ['command', 'args', 'env', 'cwd', 'url', 'type', 'transport', 'headers', 'disabled']
-/** The words that others use for a transport. */
-const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = { http: 'http', 'streamable-http': 'http', streamableHttp: 'http', streamable_http: 'http', sse: 'sse' }
+const OF_THE_FILE = ['namespace', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'transport', 'expectedFingerprints', 'fingerprintFormat'] as const
 
 interface Failure {
   readonly server: string
@@ -27,6 +23,8 @@ interface Failure {
   readonly message: string
   /** Facts for a program, where the error has some. */
   readonly data?: unknown
+  /** What was thrown, where it is one of ours. */
+  readonly error?: ToolError
 }
 
 interface Server {
@@ -35,9 +33,17 @@ interface Server {
   readonly entry: Readonly<Record<string, unknown>>
 }
 
+/** Where a client comes from. */
+interface Origin {
+  /** The path of the file; none for an object. */
+  readonly file: string | undefined
+  /** The entry, in one spelling. */
+  readonly entry: string
+}
+
 /** The servers of a registry: those that are connected, and the namespaces of those that are about to be. */
 export class ConnectedServers {
-  readonly clients = new Set<MCPClient>()
+  readonly clients = new Map<MCPClient, Origin>()
   readonly #connecting = new Set<string>()
   #isClosed = false
 
@@ -46,19 +52,38 @@ export class ConnectedServers {
     if (this.#isClosed) throw new ToolError('CLOSED', 'the registry is closed; make a new one')
   }
 
-  /** Two servers must not share a namespace: one could pass for the other. @throws ToolError `INVALID_OPTIONS`. */
-  reserve(servers: readonly Server[]): void {
-    const taken = new Map<string, string>([...this.#connecting].map(namespace => [namespace, 'a server that is being connected']))
-    for (const client of this.clients) {
-      if (client.state === 'closed') this.clients.delete(client)
-      else taken.set(client.namespace, 'a server that is connected already')
-    }
-    for (const { name, namespace } of servers) {
+  /** The clients that nobody has closed, by namespace. */
+  open(): Map<string, MCPClient> {
+    for (const client of this.clients.keys()) if (client.state === 'closed') this.clients.delete(client)
+    return new Map([...this.clients.keys()].map(client => [client.namespace, client]))
+  }
+
+  /**
+   * Takes the namespaces of the servers that are not connected yet, and gives these servers. Two must not share a namespace: one could pass for the other.
+   * @throws ToolError `INVALID_OPTIONS`.
+   */
+  reserve(servers: readonly Server[], file: string | undefined): Server[] {
+    const open = this.open()
+    const taken = new Map<string, string>()
+    const missing: Server[] = []
+    for (const server of servers) {
+      const { name, namespace } = server
       const other = taken.get(namespace)
-      if (other !== undefined) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of ${other}; rename one`)
-      taken.set(namespace, `server '${name}'`)
+      if (other !== undefined) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of server '${other}'; rename one`)
+      taken.set(namespace, name)
+      if (this.#connecting.has(namespace)) throw invalidOption(`server '${name}' would have the namespace '${namespace}' of a server that is being connected; wait for that, or rename one`)
+      const client = open.get(namespace)
+      if (client === undefined) missing.push(server)
+      else this.#checkSame(server, this.clients.get(client)!, file)
     }
-    for (const { namespace } of servers) this.#connecting.add(namespace)
+    for (const { namespace } of missing) this.#connecting.add(namespace)
+    return missing
+  }
+
+  #checkSame({ name, namespace, entry }: Server, origin: Origin, file: string | undefined): void {
+    if (origin.file === file && origin.entry === spelling(entry)) return
+    const from = origin.file === file ? 'with another entry' : 'from another place'
+    throw invalidOption(`server '${name}' would have the namespace '${namespace}' of a server that is connected already, ${from}: close that one first, with registry.mcpClients.get('${namespace}')?.close(), or rename one`)
   }
 
   release(servers: readonly Server[]): void {
@@ -67,30 +92,51 @@ export class ConnectedServers {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.clients].map(client => client.close()))
+    await Promise.all([...this.clients.keys()].map(client => client.close()))
   }
+}
+
+/** JSON with its members in one order. */
+function spelling(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (item !== null && typeof item === 'object' && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).sort()) : item))
 }
 
 export async function connectServers(registry: ToolRegistry, connections: ConnectedServers, source: McpServersSource, options: McpServersOptions = {}): Promise<MCPClient[]> {
   const misplaced = OF_THE_FILE.find(key => Object.hasOwn(options, key))
-  if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' ? 'servers share pins' : 'it stands in the entry of a server'}`)
-  const { servers, folder } = await readSource(source)
+  if (misplaced !== undefined) throw invalidOption(`the options of connectMcpServers have no '${misplaced}'; ${misplaced === 'expectedFingerprints' || misplaced === 'fingerprintFormat' ? 'servers share pins' : 'it stands in the entry of a server'}`)
+  checkShared(options, OF_THE_FILE, 'the options of connectMcpServers')
+  const { servers, file } = await readSource(source)
   connections.checkOpen()
-  connections.reserve(servers)
+  const missing = connections.reserve(servers, file)
   try {
-    return await connectAll(registry, connections, servers, folder, options)
+    await connectAll(registry, connections, missing, { file, options, all: servers.length })
   } finally {
-    connections.release(servers)
+    connections.release(missing)
   }
+  const open = connections.open()
+  return servers.map(({ namespace }) => open.get(namespace)).filter(client => client !== undefined)
 }
 
-async function connectAll(registry: ToolRegistry, connections: ConnectedServers, servers: readonly Server[], folder: string | undefined, options: McpServersOptions): Promise<MCPClient[]> {
+interface Surroundings {
+  readonly file: string | undefined
+  readonly options: McpServersOptions
+  /** How many servers the source has, those that are connected already included. */
+  readonly all: number
+}
+
+/** What holds for one server: nobody asks a program on this machine for a token. */
+function optionsFor(entry: Readonly<Record<string, unknown>>, { auth, allowInsecureHttp, ...options }: McpServersOptions): McpServersOptions {
+  if (entry.url === undefined) return options
+  return { ...options, ...(auth === undefined ? {} : { auth }), ...(allowInsecureHttp === undefined ? {} : { allowInsecureHttp }) }
+}
+
+async function connectAll(registry: ToolRegistry, connections: ConnectedServers, servers: readonly Server[], { file, options, all }: Surroundings): Promise<void> {
   const attempts = await Promise.allSettled(servers.map(async ({ entry, namespace }) => {
-    const { unknown, ...reached } = readEntry(entry, folder)
-    const client = await MCPClient.connect({ ...options, ...reached, namespace } as MCPClientOptions)
+    const { unknown, ...reached } = readEntry(entry, file === undefined ? undefined : dirname(file))
+    const client = await MCPClient.connect({ ...optionsFor(entry, options), ...reached, namespace } as MCPClientOptions)
     if (unknown.length > 0) remark(client, `of its entry these keys mean nothing here: ${unknown.join(', ')}`)
     // From here on it is closed with the registry, which may have been closed meanwhile.
-    connections.clients.add(client)
+    connections.clients.set(client, { file, entry: spelling(entry) })
     try {
       connections.checkOpen()
       await client.loadTools()
@@ -102,10 +148,9 @@ async function connectAll(registry: ToolRegistry, connections: ConnectedServers,
     return client
   }))
   const failures: Failure[] = []
-  const connected: MCPClient[] = []
   // In the order of the file, whichever was first.
   for (const [index, attempt] of attempts.entries()) {
-    const server = servers[index]!.name
+    const server = servers[index]!
     if (attempt.status === 'rejected') {
       failures.push(failureOf(server, attempt.reason))
       continue
@@ -113,23 +158,20 @@ async function connectAll(registry: ToolRegistry, connections: ConnectedServers,
     try {
       connections.checkOpen()
       adopt(attempt.value, registry, 'error')
-      connected.push(attempt.value)
     } catch (error) {
       failures.push(failureOf(server, error))
       connections.clients.delete(attempt.value)
       await attempt.value.close()
     }
   }
-  if (failures.length > 0) throw aggregate(failures, servers.length)
-  return connected
+  if (failures.length > 0) throw aggregate(failures, all)
 }
 
-async function readSource(source: McpServersSource): Promise<{ servers: Server[]; folder: string | undefined }> {
-  const isFile = typeof source === 'string'
-  const where = isFile ? `'${source}'` : 'the object'
-  const path = isFile ? resolve(source.toWellFormed()) : ''
-  const config: unknown = isFile ? JSON.parse(await operation(token => { binding.readMcpConfig(token, path) })) : source
-  const entries: unknown = config !== null && typeof config === 'object' && Object.hasOwn(config, 'mcpServers') ? (config as { mcpServers: unknown }).mcpServers : undefined
+async function readSource(source: McpServersSource): Promise<{ servers: Server[]; file: string | undefined }> {
+  const file = typeof source === 'string' ? resolve(source.toWellFormed()) : undefined
+  const where = file === undefined ? 'the object' : `'${source as string}'`
+  const config: unknown = file === undefined ? source : JSON.parse(await operation(token => { binding.readMcpConfig(token, file) }))
+  const entries = entriesOf(config)
   if (entries === null || typeof entries !== 'object' || Array.isArray(entries)) throw invalidOption(`${where} has no mcpServers; write { "mcpServers": { "name": { "command": "…" } } }`)
   const servers: Server[] = []
   for (const [name, entry] of Object.entries(entries)) {
@@ -137,64 +179,20 @@ async function readSource(source: McpServersSource): Promise<{ servers: Server[]
     if ((entry as Record<string, unknown>).disabled === true) continue
     servers.push({ name, namespace: sanitizeToolName(name), entry: { ...entry } })
   }
-  return { servers, folder: isFile ? dirname(path) : undefined }
+  return { servers, file }
 }
 
-/** An entry as options of a client. @throws ToolError `INVALID_OPTIONS`. */
-function readEntry(entry: Readonly<Record<string, unknown>>, folder: string | undefined) {
-  const { command, args, env, cwd, url, headers, type = entry.transport } = entry
-  const unknown = Object.keys(entry).filter(key => !READ.includes(key))
-  if (command !== undefined && url !== undefined) throw invalidOption("its entry has both 'command' and 'url': keep 'command' to start a program, or 'url' to reach a server that runs already, and remove the other")
-  if (command === undefined && url === undefined) throw invalidOption("its entry has neither 'command' nor 'url': add 'command' to start a program, or 'url' to reach a server that runs already")
-  if (type !== undefined && type !== 'stdio' && (typeof type !== 'string' || !Object.hasOwn(TRANSPORTS, type))) throw invalidOption("its 'type' must be 'stdio', 'http' or 'sse'")
-  if (type !== undefined && (type === 'stdio') !== (url === undefined)) throw invalidOption(`its 'type' does not fit its ${url === undefined ? 'command' : 'url'}`)
-  const reached: Record<string, unknown> = url === undefined
-    ? { command: text(command, 'command'), args: list(args), env: record(env, 'env') }
-    : { url: text(url, 'url'), headers: record(headers, 'headers'), ...(typeof type === 'string' ? { transport: TRANSPORTS[type] } : {}) }
-  if (url === undefined && cwd !== undefined) reached.cwd = resolve(folder ?? '.', folderOf(cwd))
-  return { ...reached, unknown }
+/** One editor calls it `servers`. */
+function entriesOf(config: unknown): unknown {
+  if (config === null || typeof config !== 'object') return undefined
+  const key = ['mcpServers', 'servers'].find(key => Object.hasOwn(config, key))
+  return key === undefined ? undefined : (config as Record<string, unknown>)[key]
 }
 
-function text(value: unknown, what: string): string {
-  if (typeof value !== 'string' || value === '') throw invalidOption(`its '${what}' must be a text that is not empty`)
-  return expand(value)
-}
-
-function folderOf(value: unknown): string {
-  const path = text(value, 'cwd')
-  checkFolder(path, "its 'cwd'")
-  return path
-}
-
-function list(value: unknown = []): string[] {
-  if (!Array.isArray(value) || !value.every(word => typeof word === 'string')) throw invalidOption("its 'args' must be a list of texts")
-  return value.map(expand)
-}
-
-function record(value: unknown = {}, what: string): Record<string, string> {
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || !Object.values(value).every(item => typeof item === 'string')) throw invalidOption(`its '${what}' must be an object of texts`)
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item)]))
-}
-
-/** Puts variables of this process in: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. What they hold is not looked at again. */
-function expand(given: string): string {
-  return given.replace(/\$\{([^}]*)\}/g, (whole, inner: string) => {
-    const [, name, otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? []
-    if (name !== undefined ? otherwise?.includes('${') : /\$\{|^[A-Za-z_]\w*[-+:=?]/.test(inner)) {
-      // Its parts may be secrets that somebody wrote down.
-      const [begin] = /^\w*/.exec(inner)!
-      throw invalidOption(`'\${${begin}…' cannot be filled in; write a variable of the environment, \${NAME} or \${NAME:-default}, with no other in its default`)
-    }
-    if (name === undefined) return whole
-    const value = process.env[name]
-    if (otherwise !== undefined) return value || otherwise
-    if (value === undefined) throw invalidOption(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`)
-    return value
-  })
-}
-
-function failureOf(server: string, error: unknown): Failure {
-  return ToolError.isInstance(error) ? { server, code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) } : { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
+function failureOf({ name: server, namespace }: Server, error: unknown): Failure {
+  if (!ToolError.isInstance(error)) return { server, code: 'CONNECTION_FAILED', message: error instanceof Error ? error.message : String(error) }
+  const message = error.code === 'DUPLICATE_NAME' ? `one of its tools has the name of another tool (${error.message.split(';')[0]}); rename the server, which is the namespace '${namespace}' of its tools, or unregister that tool first` : error.message
+  return { server, code: error.code, message, error, ...(error.data === undefined ? {} : { data: error.data }) }
 }
 
 function extent(failed: number, all: number): string {
@@ -205,7 +203,13 @@ function extent(failed: number, all: number): string {
 function aggregate(failures: readonly Failure[], all: number): ToolError {
   const [first] = failures
   const code = failures.every(failure => failure.code === first?.code) ? first!.code : 'CONNECTION_FAILED'
-  const reasons = failures.map(({ server, message }) => `- '${server}': ${message}`).join('\n')
-  const told = all === 1 ? `MCP server '${first!.server}' could not be connected: ${first!.message}` : `${extent(failures.length, all)}\n${reasons}`
-  return new ToolError(code, told, { data: { failures } })
+  const reasons = failures.map(failure => `- ${named(failure, `'${failure.server}': `)}`).join('\n')
+  const told = all === 1 ? named(first!, `MCP server '${first!.server}' could not be connected: `) : `${extent(failures.length, all)}\n${reasons}`
+  const data = { failures: failures.map(({ error: _error, ...failure }) => failure) }
+  return new ToolError(code, told, { data, ...(all === 1 && first?.error?.cause !== undefined ? { cause: first.error.cause } : {}) })
+}
+
+/** The reason, with the name of the server once. */
+function named({ server, message }: Failure, prefix: string): string {
+  return message.startsWith(`MCP server \`${sanitizeToolName(server)}\``) ? message : `${prefix}${message}`
 }

@@ -1,6 +1,8 @@
-/** What a client of an MCP server tells. */
+/** What an MCP client tells about its server. */
 import type { ToolError } from './errors.js'
 import type { MCPClient, MCPTool } from './mcp.js'
+import type { MCPAnnotations } from './mcp-decision.js'
+import type { JsonSchema } from './types.js'
 
 /** How a listing of a server's tools differs from the one before. */
 export interface ToolsChange {
@@ -48,4 +50,32 @@ export interface PinMismatch {
   readonly found: Readonly<Record<string, string>>
   /** How many entries were cut off the lists. */
   readonly unlisted: number
+}
+
+/** What can be said of an MCP tool that is declared by hand. */
+export interface MCPToolOptions {
+  /** The server's own name for it. Default: the name. */
+  remoteName?: string | undefined
+  /** Whether calls need a yes. Default: true. */
+  requiresConfirmation?: boolean | undefined
+  /** Characters kept of each description. Default: the client's. */
+  maxDescChars?: number | undefined
+  /** What `structuredContent` of its results is like: a result that is not like that is an error. Default: not checked. */
+  outputSchema?: JsonSchema | undefined
+  /** What a person may be shown in place of the name. Default: none. */
+  title?: string | undefined
+  /** Hints about what it does, which nothing here goes by. Default: none. */
+  annotations?: MCPAnnotations | undefined
+  /**
+   * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
+   * with pins, the server then has to list an approved tool of that remote name.
+   */
+  fingerprint?: string | undefined
+  /**
+   * Whether a second call with the same arguments changes nothing more, so that a connector may send a call again that was sent. Default: false;
+   * for a tool that was loaded what the server says (`readOnlyHint`, `idempotentHint`).
+   */
+  repeatable?: boolean | undefined
+  /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
+  origin?: string | undefined
 }

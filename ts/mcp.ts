@@ -1,20 +1,22 @@
 /** MCP servers and their tools. */
+import { deepFreeze } from './arguments.js'
 import { type NativeMcpClient, binding } from './binding.js'
 import { type ToolListener, addToolListener, operation } from './dispatch.js'
 import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
-import type { AuthTokens } from './mcp-auth.js'
+import { type AuthTokens, withCause } from './mcp-auth.js'
+import { type ConfirmationRule, type MCPAnnotations, type MCPToolClaims, asks } from './mcp-decision.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
-import type { MCPDiagnostics, ToolsChange } from './mcp-types.js'
+import type { MCPResultData } from './mcp-results.js'
+import type { MCPDiagnostics, MCPToolOptions, ToolsChange } from './mcp-types.js'
 import { backWith, runLoose, runNative } from './native-tool.js'
 import { checkBoolean, checkCallOptions, checkChars, checkKeys, checkName } from './options.js'
 import type { ToolRegistry } from './registry.js'
 import type { ToolResponse } from './response.js'
 import { type SkippedTool, SkippedTools } from './skipped-tools.js'
+import { inSlices } from './slices.js'
 import { Tool, allowStamping } from './tool.js'
 import type { ExecuteOptions, InputSchema, JsonSchema, ToolContext } from './types.js'
-
-export type { MCPDiagnostics, PinMismatch, ToolsChange } from './mcp-types.js'
 
 type OnConflict = 'error' | 'skip' | 'overwrite'
 
@@ -26,6 +28,8 @@ interface Listed {
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema | null
   readonly fingerprint: string
+  readonly title: string | null
+  readonly annotations: MCPAnnotations
   readonly repeatable: boolean
 }
 
@@ -60,8 +64,8 @@ const tokensOf = new WeakMap<MCPClient, AuthTokens>()
 export class MCPClient implements AsyncDisposable {
   /** The prefix of the names of its tools. */
   readonly namespace: string
-  /** Whether calls of its tools need a yes. */
-  readonly requiresConfirmation: boolean
+  /** Whether calls of its tools need a yes, or what decides that for each tool. */
+  readonly requiresConfirmation: boolean | ConfirmationRule
   readonly #native: NativeMcpClient
   readonly #limits: { readonly maxResultChars?: number; readonly maxResultBytes?: number }
   readonly #onToolsChanged: ((change: ToolsChange) => unknown) | undefined
@@ -72,12 +76,14 @@ export class MCPClient implements AsyncDisposable {
   /** The tools of the last listing. */
   #tools = new Map<string, MCPTool>()
   readonly #skipped = new SkippedTools()
+  /** Listings and changes are taken one after another, in the order of their coming, as each may take turns of the event loop. */
+  #taken: Promise<unknown> = Promise.resolve()
 
   private constructor(native: NativeMcpClient, given: Omit<ReturnType<typeof readOptions>, 'prompts'>, listener: Listener) {
     this.#native = native
     if (given.tokens !== undefined) tokensOf.set(this, given.tokens)
     this.namespace = given.namespace
-    this.requiresConfirmation = given.requiresConfirmation
+    this.requiresConfirmation = given.rule ?? given.requiresConfirmation
     this.#limits = given.bounds
     this.#onToolsChanged = given.onToolsChanged
     this.#listener = listener
@@ -120,15 +126,15 @@ export class MCPClient implements AsyncDisposable {
     return MCPClient.#open(readUrlOptions(url, 'sse', options))
   }
 
-  static async #open({ prompts, onToolsChanged, tokens, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<MCPClient> {
-    const listener = new Listener((client, payload) => { client.#hear(payload) })
+  static async #open({ prompts, onToolsChanged, tokens, rule, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<MCPClient> {
+    const listener = new Listener((client, payload) => { void client.#inTurn(() => client.#hear(payload)) })
     const number = addToolListener(listener)
     let token = -1
     await operation(issued => {
       token = issued
       binding.connectMcp(issued, { ...given, listener: number }, prompts, care?.retry)
-    }, undefined, signal)
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens }, listener)
+    }, undefined, signal).catch((error: unknown) => { throw withCause(error, tokens) })
+    return new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens, rule }, listener)
   }
 
   /**
@@ -169,18 +175,27 @@ export class MCPClient implements AsyncDisposable {
    * file that cannot be used.
    */
   async loadTools(): Promise<MCPTool[]> {
-    const listing = JSON.parse(await operation(token => { this.#native.listTools(token) }))
-    const tools = listing.tools.map((tool: Listed) => this.#toolOf(tool))
-    this.#tools = new Map(tools.map((tool: MCPTool) => [tool.name, tool]))
-    this.#skipped.list(listing, tools.map((tool: MCPTool) => tool.remoteName))
-    return tools
+    const listed = operation(token => { this.#native.listTools(token) })
+    const listing = JSON.parse(await listed.catch((error: unknown) => { throw withCause(error, tokensOf.get(this)) }))
+    return this.#inTurn(async () => {
+      const tools = await inSlices(listing.tools, (tool: Listed) => this.#toolOf(tool))
+      this.#tools = new Map(tools.map(tool => [tool.name, tool]))
+      this.#skipped.list(listing, tools.map(tool => tool.remoteName))
+      return tools
+    })
+  }
+
+  #inTurn<Result>(take: () => Promise<Result>): Promise<Result> {
+    const taken = this.#taken.then(take, take)
+    this.#taken = taken
+    return taken
   }
 
   /**
    * Registers the server's tools, and keeps the registry up to date from then on: tools that appear are added, tools that vanish are
    * removed, and tools that change are replaced. What you set on a tool is lost when its definition changes. A tool that appears later
    * under a name that somebody else's tool has is left out, unless `onConflict` is `overwrite`, and is in `skippedTools`.
-   * Gives the names that were added. The registry holds the client; close the client yourself.
+   * Gives the names that were added: none that this client's tools have there already. The registry holds the client; close the client yourself.
    * @throws ToolError as `loadTools` and `ToolRegistry.registerAll`.
    */
   async syncTo(registry: ToolRegistry, options: { onConflict?: OnConflict } = {}): Promise<string[]> {
@@ -191,27 +206,38 @@ export class MCPClient implements AsyncDisposable {
   }
 
   #adopt(registry: ToolRegistry, onConflict: OnConflict): string[] {
-    const names = registry.registerAll(this.#tools.values(), { onConflict })
+    const tools = [...this.#tools.values()]
+    const mine = tools.filter(tool => this.#owns(registry, tool.name))
+    const names = registry.registerAll(tools.filter(tool => !mine.includes(tool)), { onConflict })
+    for (const tool of mine) if ((registry.get(tool.name) as MCPTool).fingerprint !== tool.fingerprint) registry.register(tool, { overwrite: true })
     for (const synced of this.#registries) if (synced.registry.deref() === registry) this.#registries.delete(synced)
     this.#registries.add({ registry: new WeakRef(registry), overwrite: onConflict === 'overwrite' })
     held.set(registry, (held.get(registry) ?? new Set()).add(this))
     return names
   }
 
-  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint, repeatable }: Listed): MCPTool {
-    const { requiresConfirmation } = this
-    return new MCPTool(this, name, description, inputSchema, { remoteName, requiresConfirmation, fingerprint, repeatable, ...(outputSchema === null ? {} : { outputSchema }) })
+  /** Whether a tool of a registry is one of this client's. */
+  #owns(registry: ToolRegistry, name: string): boolean {
+    const tool = registry.get(name)
+    return tool instanceof MCPTool && clientOf(tool) === this
+  }
+
+  #toolOf({ name, description, inputSchema, remoteName, outputSchema, fingerprint, title, annotations, repeatable }: Listed): MCPTool {
+    const claims: MCPToolClaims = { name, remoteName, description, annotations, ...(title === null ? {} : { title }) }
+    const requiresConfirmation = asks(this.requiresConfirmation, claims)
+    const { name: _name, description: _description, ...rest } = claims
+    return new MCPTool(this, name, description, inputSchema, { ...rest, requiresConfirmation, fingerprint, repeatable, ...(outputSchema === null ? {} : { outputSchema }) })
   }
 
   /** A listing differs from the one before. */
-  #hear(payload: string): void {
+  async #hear(payload: string): Promise<void> {
     const told = JSON.parse(payload)
     if (typeof told.error === 'string') {
       notify(this.#onToolsChanged, { client: this, added: [], changed: [], removed: [], error: fromNative(told.error) })
       return
     }
-    const added = told.added.map((tool: Listed) => this.#toolOf(tool))
-    const changed = told.changed.map((tool: Listed) => this.#toolOf(tool))
+    const added = await inSlices(told.added, (tool: Listed) => this.#toolOf(tool))
+    const changed = await inSlices(told.changed, (tool: Listed) => this.#toolOf(tool))
     const { removed } = told
     for (const name of removed) this.#tools.delete(name)
     for (const tool of [...added, ...changed]) this.#tools.set(tool.name, tool)
@@ -226,14 +252,10 @@ export class MCPClient implements AsyncDisposable {
 
   /** False for a registry that takes nothing more. */
   #update(registry: ToolRegistry, overwrite: boolean, tools: readonly MCPTool[], removed: readonly string[]): boolean {
-    const isOurs = (name: string) => {
-      const tool = registry.get(name)
-      return tool instanceof MCPTool && clientOf(tool) === this
-    }
-    for (const name of removed) if (isOurs(name)) registry.unregister(name)
+    for (const name of removed) if (this.#owns(registry, name)) registry.unregister(name)
     for (const tool of tools) {
       const known = registry.get(tool.name) !== undefined
-      if (known && !overwrite && !isOurs(tool.name)) {
+      if (known && !overwrite && !this.#owns(registry, tool.name)) {
         this.#skipped.notTaken(tool.remoteName, `another tool is registered as '${tool.name}'`)
         continue
       }
@@ -252,7 +274,7 @@ export class MCPClient implements AsyncDisposable {
    * Calls a tool by the server's own name for it, past any registry: no permission, no confirmation, no bound. Pins hold here too.
    * What goes wrong at the server is a response.
    */
-  async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse> {
+  async callTool(name: string, args: string | object, options: Pick<ExecuteOptions, 'signal' | 'timeoutMs' | 'onProgress'> = {}): Promise<ToolResponse<MCPResultData>> {
     checkName(name)
     checkCallOptions(options)
     const call = { signal: options.signal, timeoutMs: options.timeoutMs ?? undefined, onProgress: options.onProgress }
@@ -260,10 +282,26 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
+   * Tries once to connect anew, now: where the server went away, also where it was given up after `respawn.attempts`. The tools that you have go on to work.
+   * Nothing is done while all is well.
+   * @throws ToolError `CLOSED`; otherwise why the try failed. It can be called again.
+   */
+  async reconnect(): Promise<void> {
+    await operation(token => { this.#native.reconnect(token) }).catch((error: unknown) => { throw withCause(error, tokensOf.get(this)) })
+  }
+
+  /**
    * Ends the connection. A server that was started is ended: its input is closed, then its whole process group gets signals, and nothing of
-   * the group is alive afterwards. The session with a server behind a url is ended.
+   * the group is alive afterwards. The session with a server behind a url is ended. Registries that follow the client lose its tools.
    */
   async close(): Promise<void> {
+    for (const synced of this.#registries) {
+      const registry = synced.registry.deref()
+      if (registry === undefined) continue
+      for (const { name } of registry.listTools()) if (this.#owns(registry, name)) registry.unregister(name)
+      held.get(registry)?.delete(this)
+    }
+    this.#registries.clear()
     await operation(token => { this.#native.close(token) })
     this.#listener.client = undefined
   }
@@ -272,41 +310,21 @@ export class MCPClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> { await this.close() }
 }
 
-/** What can be said of an MCP tool that is declared by hand. */
-export interface MCPToolOptions {
-  /** The server's own name for it. Default: the name. */
-  remoteName?: string | undefined
-  /** Whether calls need a yes. Default: true. */
-  requiresConfirmation?: boolean | undefined
-  /** Characters kept of each description. Default: the client's. */
-  maxDescChars?: number | undefined
-  /** What `structuredContent` of its results is like: a result that is not like that is an error. Default: not checked. */
-  outputSchema?: JsonSchema | undefined
-  /**
-   * The fingerprint that the definition at the server has to have, 64 hexadecimal digits. Compared where the client has pins. Default: none;
-   * with pins, the server then has to list an approved tool of that remote name.
-   */
-  fingerprint?: string | undefined
-  /**
-   * Whether a second call with the same arguments changes nothing more, so that a connector may send a call again that was sent. Default: false;
-   * for a tool that was loaded what the server says (`readOnlyHint`, `idempotentHint`).
-   */
-  repeatable?: boolean | undefined
-  /** Who vouches for it. There is one choice, and it is made already: `mcp:` and the client's namespace. */
-  origin?: string | undefined
-}
-
 let clientOf: (tool: MCPTool) => MCPClient
 
 /** A tool of an MCP server. Its result is external content; unless said otherwise, calls need a yes. */
-export class MCPTool extends Tool<any> {
+export class MCPTool extends Tool<any, MCPResultData> {
   /** The server's own name for it. */
   readonly remoteName: string
   /** What `structuredContent` of its results is like, if the server says so. */
   readonly outputSchema: JsonSchema | undefined
+  /** What a person may be shown in place of the name. A claim of the server. */
+  readonly title: string | undefined
+  /** Hints such as `readOnlyHint`, frozen. Claims of the server, which nothing here goes by: whether a call asks is `requiresConfirmation` alone. */
+  readonly annotations: MCPAnnotations
   declare readonly maxTextChars?: number
   declare readonly maxDataBytes?: number
-  /** SHA-256 of the definition as the server wrote it, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
+  /** SHA-256 of the definition as the server wrote it, or as `fingerprintFormat` says, in hex: see docs/mcp.md. None for a tool that was declared by hand without one. */
   readonly fingerprint?: string
   readonly #schema: JsonSchema
   /** Keeps the client, which hears of changes, as long as its tools. */
@@ -322,7 +340,7 @@ export class MCPTool extends Tool<any> {
    * @throws ToolError `INVALID_OPTIONS` for a schema out of the bounds of remote schemas, a fingerprint that is none, or another's origin.
    */
   constructor(client: MCPClient, name: string, description: string, inputSchema: JsonSchema, options: MCPToolOptions = {}) {
-    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema', 'repeatable'], 'the options of an MCPTool')
+    checkKeys(options, ['remoteName', 'requiresConfirmation', 'maxDescChars', 'fingerprint', 'origin', 'outputSchema', 'title', 'annotations', 'repeatable'], 'the options of an MCPTool')
     checkChars(options.maxDescChars, 'maxDescChars')
     const { remoteName = name, requiresConfirmation = true, maxDescChars, fingerprint, outputSchema, repeatable = false } = options
     const origin = `mcp:${client.namespace}`
@@ -341,6 +359,8 @@ export class MCPTool extends Tool<any> {
     this.requiresConfirmation = requiresConfirmation
     this.externalContent = true
     this.outputSchema = outputSchema
+    this.title = options.title
+    this.annotations = deepFreeze({ ...options.annotations })
     const { maxResultChars, maxResultBytes } = limitsOf(client)
     if (maxResultChars !== undefined) this.maxTextChars = maxResultChars
     if (maxResultBytes !== undefined) this.maxDataBytes = maxResultBytes
@@ -352,7 +372,7 @@ export class MCPTool extends Tool<any> {
   override getParameters(): InputSchema { return this.#schema }
 
   /** Calls the server by itself, outside any registry. */
-  override run(args: any, context?: ToolContext): Promise<ToolResponse> { return runNative(this, args, { context }) }
+  override run(args: any, context?: ToolContext): Promise<ToolResponse<MCPResultData>> { return runNative(this, args, { context }) }
 }
 
 allowStamping(MCPTool)

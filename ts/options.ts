@@ -1,5 +1,6 @@
 /** Options from callers, checked once at the border: a wrong one is the caller's mistake and throws. */
 import { invalidOption } from './errors.js'
+import { suggestion } from './nearest.js'
 import type { ExecuteOptions } from './types.js'
 
 /** Milliseconds: a positive finite number; `null` and `undefined` mean that there is no limit, or no wish. */
@@ -25,6 +26,14 @@ export function checkRecord(value: unknown, name: string): asserts value is Reco
   if (value === undefined) return
   const prototype: unknown = value !== null && typeof value === 'object' ? Object.getPrototypeOf(value) : undefined
   if (prototype !== null && (prototype === undefined || Object.getPrototypeOf(prototype) !== null)) throw invalidOption(`${name} must be a plain object`)
+}
+
+/** An object of texts. The key of a wrong value is named, the value is not: it may be a secret. */
+export function checkTexts(value: unknown, name: string): asserts value is Record<string, string> | undefined {
+  checkRecord(value, name)
+  for (const [key, item] of Object.entries(value ?? {})) {
+    if (typeof item !== 'string') throw invalidOption(`${name}[${JSON.stringify(key)}] must be a string, and is ${item === null ? 'null' : `of type ${typeof item}`}: give String(…) of it, or leave it out`)
+  }
 }
 
 /** Text without a NUL, which no system call can carry. */
@@ -58,7 +67,7 @@ export function checkBoolean(value: unknown, name: string): boolean {
 export function checkKeys(options: unknown, known: readonly string[], what: string): void {
   if (options === null || typeof options !== 'object' || Array.isArray(options)) throw invalidOption(`${what} must be an object`)
   for (const key in options) {
-    if (!known.includes(key)) throw invalidOption(`${what} have no '${key}'; there are ${known.join(', ')}`)
+    if (!known.includes(key)) throw invalidOption(`${what} have no '${key}'${suggestion(key, known) || ';'} there are ${known.join(', ')}`)
   }
 }
 

@@ -57,6 +57,14 @@ export function registerTool(inner: Inner, tool: Tool, overwrite: boolean, hasTi
   inner.entries.set(entry.name, entry)
 }
 
+/** A name that is taken, for whoever registers many tools at once. */
+export function duplicate(tool: Tool, other: Tool | undefined): ToolRegistrationError {
+  const remote = tool.origin.startsWith('mcp:')
+  const same = remote && other?.origin === tool.origin
+  const way = same ? `it has the same namespace '${tool.origin.slice(4)}': give each client its own` : remote ? 'give its client another namespace' : 'give it another name'
+  return new ToolRegistrationError('DUPLICATE_NAME', `a tool named '${tool.name}' is registered already; ${way}, or pass onConflict: 'skip' or 'overwrite'`)
+}
+
 function describe(tool: Tool, schema: ReadSchema): NativeDefinition {
   if (typeof tool.run !== 'function') throw new ToolRegistrationError('INVALID_OPTIONS', `tool '${tool.name}' has no run method`)
   checkMs(tool.timeoutMs, `timeoutMs of '${tool.name}'`)

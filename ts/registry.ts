@@ -10,7 +10,7 @@ import { type ToolPermissions, nativePermissions } from './permissions.js'
 import type { MCPClient } from './mcp.js'
 import { ConnectedServers, type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
-import { DEFAULT_TIMEOUT_MS, type Registrable, registerTool, toTool } from './register.js'
+import { DEFAULT_TIMEOUT_MS, type Registrable, duplicate, registerTool, toTool } from './register.js'
 import { type ToolResponse, isExternal, sourceOf } from './response.js'
 import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
@@ -105,18 +105,21 @@ export class ToolRegistry implements AsyncDisposable {
     checkKeys(options, ['onConflict'], 'the options of registerAll')
     const { onConflict = 'error' } = options
     if (!['error', 'skip', 'overwrite'].includes(onConflict)) throw invalidOption("onConflict must be 'error', 'skip' or 'overwrite'")
+    if (typeof (tools as Partial<Promise<unknown>> | null)?.then === 'function') throw invalidOption('registerAll got a promise: await it first, as in registerAll(await client.loadTools())')
     if (typeof (tools as Partial<Iterable<Registrable>> | null)?.[Symbol.iterator] !== 'function' || typeof tools === 'string') throw invalidOption('registerAll takes an array or another iterable of tools')
     const added: Tool[] = []
+    let current: Tool | undefined
     try {
       for (const given of tools) {
         const tool = toTool(given)
+        current = tool
         if (onConflict === 'skip' && this.#inner.entries.has(tool.name)) continue
         registerTool(this.#inner, tool, onConflict === 'overwrite', this.#hasTimeout)
         added.push(tool)
       }
     } catch (error) {
       if (onConflict === 'error') for (const tool of added) if (this.get(tool.name) === tool) this.unregister(tool.name)
-      throw error
+      throw ToolError.isInstance(error) && error.code === 'DUPLICATE_NAME' && current !== undefined ? duplicate(current, this.get(current.name)) : error
     }
     return added.map(tool => tool.name)
   }
@@ -175,11 +178,11 @@ export class ToolRegistry implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool. `args` is JSON text, as a model writes it, or an object.
+   * Calls a tool. `args` is JSON text, as a model writes it, or an object. `Data` is your word for what the tool's data is, such as `MCPResultData`.
    * @throws ToolError `INVALID_OPTIONS` for a wrong option, `CLOSED` once the registry is closed.
    */
-  execute(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse> {
-    return execute(this.#inner, name, args, options)
+  execute<Data = unknown>(name: string, args: string | object, options?: ExecuteOptions): Promise<ToolResponse<Data>> {
+    return execute(this.#inner, name, args, options) as Promise<ToolResponse<Data>>
   }
 
   /** `execute`, with whether the tool's body was entered. */
@@ -237,13 +240,17 @@ export class ToolRegistry implements AsyncDisposable {
   /**
    * Connects the servers of an `mcpServers` file, the one that editors and assistants share, or of such an object, all at the same time,
    * registers their tools and keeps them up to date; see `MCPClient.syncTo`. Each name becomes a namespace, made legal. `close` closes them.
-   * docs/mcp.md says what of the file is read. `options` hold for every server.
+   * docs/mcp.md says what of the file is read. `options` hold for every server. Called again for the same source it connects what is missing, and leaves
+   * alone what is connected. Gives the clients of all entries, in their order.
    * @throws ToolError `CLOSED`; `INVALID_OPTIONS` for a file that cannot be used; nothing is started then. Where servers cannot be connected, one error
    * that names each with its reason, in `data.failures` too, once the others are connected: they stay, with their tools registered.
    */
   connectMcpServers(source: McpServersSource, options?: McpServersOptions): Promise<MCPClient[]> {
     return connectServers(this, this.#servers, source, options)
   }
+
+  /** The clients that `connectMcpServers` made and that nobody has closed, by their namespace, as of now. Also after it threw, and of servers that went away by themselves. */
+  get mcpClients(): ReadonlyMap<string, MCPClient> { return this.#servers.open() }
 
   /** Ends the registry: calls under way are cancelled, later ones are refused with `CLOSED`. Can be called again. */
   async close(): Promise<void> {

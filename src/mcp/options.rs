@@ -10,7 +10,7 @@ use napi_derive::napi;
 use std::collections::HashMap;
 use std::sync::Arc;
 use toolbolt_core::error::ToolError;
-use toolbolt_core::mcp::pins::{PinMode, Pins};
+use toolbolt_core::mcp::pins::{FingerprintFormat, PinMode, Pins};
 use toolbolt_core::mcp::{Bounds, ConnectOptions, Protocol, RemoteOptions, Respawn, TokenSource, Transport};
 use toolbolt_core::prompts::PromptRegistry;
 
@@ -47,6 +47,8 @@ pub struct McpOptions {
     pub listener: u32,
     /// Approved fingerprints by name.
     pub expected_fingerprints: Option<HashMap<String, String>>,
+    /// `agentmaker` for its fingerprints instead of ours.
+    pub fingerprint_format: Option<String>,
     /// The lock file of approved definitions.
     pub pins: Option<McpPins>,
 }
@@ -112,7 +114,11 @@ pub struct McpBounds {
 impl McpOptions {
     /// Which definitions of tools were approved.
     pub(super) fn pins(&self) -> Result<Option<Pins>, ToolError> {
-        let given = self.expected_fingerprints.clone().map(Pins::given);
+        let format = match self.fingerprint_format.as_deref() {
+            Some("agentmaker") => FingerprintFormat::Agentmaker,
+            _ => FingerprintFormat::Toolbolt,
+        };
+        let given = self.expected_fingerprints.clone().map(|expected| Pins::given(expected, format));
         given.or_else(|| self.pins.as_ref().map(|pins| Pins::file(&pins.file, mode(pins.record)))).transpose()
     }
 

@@ -63,7 +63,7 @@ pub struct Bounds {
 pub enum Redirects {
     /// Those within the origin, or to `https` on the same host. After some of them the request is a GET.
     Near(usize),
-    /// Those within the origin that repeat the request as it is: status 307 and 308.
+    /// Those within the origin that repeat the request as it is: status 307 and 308. Any other is an answer like the rest.
     Repeating(usize),
 }
 
@@ -223,6 +223,11 @@ impl Reply {
         self.inner.headers().get(name)?.to_str().ok()
     }
 
+    /// Where a redirect that was not followed leads.
+    pub fn location(&self) -> Option<Url> {
+        self.inner.url().join(self.header("location")?).ok()
+    }
+
     /// Whether the body is a stream of events.
     pub fn has_events(&self) -> bool {
         let kind = self.header("content-type").unwrap_or_default();
@@ -281,7 +286,12 @@ fn redirects(followed: Redirects) -> redirect::Policy {
             }
         };
         let allowed = attempt.previous().len() <= most && near;
-        if allowed { attempt.follow() } else { attempt.error("a redirect that is not followed") }
+        match followed {
+            _ if allowed => attempt.follow(),
+            // The answer itself then says where it would have led.
+            Redirects::Repeating(_) => attempt.stop(),
+            Redirects::Near(_) => attempt.error("a redirect that is not followed"),
+        }
     })
 }
 

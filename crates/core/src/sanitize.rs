@@ -69,12 +69,17 @@ fn is_in(table: &[(u32, u32)], character: char) -> bool {
     table.binary_search_by(order).is_ok()
 }
 
+/// General category Cf.
+pub(crate) fn is_format(character: char) -> bool {
+    is_in(FORMAT, character)
+}
+
 /// Whether a character has no shape of its own: controls, format characters, everything that renderers ignore, unusual spaces.
 pub(crate) fn is_hidden(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_control();
     }
-    character.is_control() || is_in(FORMAT, character) || is_in(BLANK, character)
+    character.is_control() || is_format(character) || is_in(BLANK, character)
 }
 
 /// Remote text without what could hide or forge something, at most `limit` code points and a mark where it was cut.
@@ -105,6 +110,15 @@ pub fn clean_text(text: &str, limit: usize) -> String {
     clean
 }
 
+/// The same for prose, such as a description, where a carriage return says nothing and makes a terminal write over what it has shown:
+/// it becomes a line feed, together with one that follows.
+pub fn clean_prose(text: &str, limit: usize) -> String {
+    match text.contains('\r') {
+        true => clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"), limit),
+        false => clean_text(text, limit),
+    }
+}
+
 /// Whether every character is one that is kept as it is, and ASCII. By blocks, so that many bytes are looked at together.
 fn is_plain(text: &str) -> bool {
     let plain = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
@@ -115,7 +129,7 @@ fn kept(character: char) -> Option<char> {
     match character {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{200C}' | '\u{200D}' | '\u{AD}' => Some(character),
         '\u{2028}' | '\u{2029}' => Some('\n'),
-        _ if character.is_control() || is_in(FORMAT, character) => None,
+        _ if character.is_control() || is_format(character) => None,
         _ => Some(character),
     }
 }

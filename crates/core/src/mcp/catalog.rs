@@ -9,9 +9,10 @@ use super::remote::{self, Mirrored};
 use super::schema;
 use super::text::json_string;
 use super::tool::McpTool;
+use super::unlisted::{self, PastLimit};
 use crate::error::{ErrorCode, ToolError};
 use crate::name;
-use crate::sanitize::clean_text;
+use crate::sanitize::{clean_prose, clean_text, cut, visible};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
@@ -110,6 +111,7 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
     let connection = link.connection();
     let mut listing = Listing::default();
     let mut taken = Vec::new();
+    let mut past = PastLimit::default();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     let patience = client.options().timeout;
@@ -124,16 +126,16 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
                 listing.warnings.push("The server does not offer tools.".to_owned());
                 break;
             }
-            Err(why) => return Err(failed(client, why)),
+            Err(why) => return Err(unlisted::failed(client, why)),
         };
-        cursor = read_page(client, &result, &mut taken, &mut listing)?;
+        cursor = read_page(client, &result, &mut taken, &mut listing, &mut past)?;
         let Some(next) = &cursor else { break };
         if taken.len() >= client.options().max_tools {
-            listing.warnings.push(format!("The listing was cut at {} tools; the server has more.", client.options().max_tools));
+            past.more_pages = true;
             break;
         }
         if patience.is_some_and(|patience| started.elapsed() > patience.saturating_mul(HARD_LIMIT)) {
-            return Err(failed(client, NoResult::TimedOut(started.elapsed())));
+            return Err(unlisted::failed(client, NoResult::TimedOut(started.elapsed())));
         }
         if page == MAX_PAGES {
             listing.warnings.push(format!("The listing was cut after {MAX_PAGES} pages."));
@@ -147,6 +149,7 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
     if let Some(remote) = connection.wire.remote().filter(|remote| remote.mirrors()) {
         remote.set_mirrored(take_mirrored(&mut taken, &mut listing));
     }
+    listing.skipped.extend(past.told(client.options().max_tools));
     if listing.unlisted > 0 {
         listing.warnings.push(format!("{} more definitions were left out.", listing.unlisted));
     }
@@ -155,23 +158,30 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
 }
 
 /// Takes what is good of a page. Gives the cursor of the next one, as JSON.
-fn read_page(client: &McpClient, result: &RawValue, taken: &mut Vec<Taken>, listing: &mut Listing) -> Result<Option<String>, ToolError> {
+fn read_page(
+    client: &McpClient,
+    result: &RawValue,
+    taken: &mut Vec<Taken>,
+    listing: &mut Listing,
+    past: &mut PastLimit,
+) -> Result<Option<String>, ToolError> {
     let Ok(page) = serde_json::from_str::<Page<'_>>(result.get()) else {
         let message = format!("MCP server `{}` answered tools/list with something that is no list of tools.", client.options().namespace);
         return Err(ToolError::new(ErrorCode::ConnectionFailed, message));
     };
+    let format = client.options().pins.as_ref().map(pins::Pins::format).unwrap_or_default();
     for raw in page.tools {
-        let parsed = if taken.len() >= client.options().max_tools {
-            Err((None, format!("it is past the limit of {} tools", client.options().max_tools)))
-        } else {
-            read_definition(raw, SchemaBounds::of(client.options()))
-        };
-        match parsed {
+        if taken.len() >= client.options().max_tools {
+            past.add(raw);
+            continue;
+        }
+        match read_definition(raw, SchemaBounds::of(client.options()), format) {
             Ok(tool) => {
                 if let Err(reason) = &tool.output {
                     let name = clean_text(&tool.remote_name, 100);
                     listing.warnings.push(format!("Results of `{name}` are not checked: {reason}."));
                 }
+                listing.warnings.extend(odd_property(&tool));
                 taken.push(tool);
             }
             Err((remote_name, reason)) if listing.skipped.len() < MAX_SKIPPED => listing.skipped.push(Skipped { remote_name, reason }),
@@ -204,7 +214,7 @@ fn take_mirrored(taken: &mut Vec<Taken>, listing: &mut Listing) -> HashMap<Strin
     found
 }
 
-fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Option<String>, String)> {
+fn read_definition(raw: &RawValue, bounds: SchemaBounds, format: pins::FingerprintFormat) -> Result<Taken, (Option<String>, String)> {
     let unnamed = |reason: &str| Err((None, reason.to_owned()));
     if raw.get().len() > MAX_DEFINITION {
         return unnamed("its definition is too large");
@@ -221,14 +231,13 @@ fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Optio
     let description = match definition.description {
         None => String::new(),
         Some(text) => match json_string(text) {
-            Some(text) => clean_text(&text, bounds.desc_chars),
+            Some(text) => clean_prose(&text, bounds.desc_chars),
             None => return Err((Some(clean_text(&remote_name, 100)), "its description is no string".to_owned())),
         },
     };
     // A promise that cannot be read is no reason to lose the tool.
     let output = definition.output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose();
-    let fingerprint =
-        pins::Definition::read(raw).map(|definition| definition.fingerprint()).map_err(|fault| format!("its definition {fault}"));
+    let fingerprint = format.of(raw, bounds.desc_chars).map_err(|fault| format!("its definition {fault}"));
     match schema::prepare(definition.input_schema, bounds).and_then(|input_schema| Ok((input_schema, fingerprint?))) {
         Ok((input_schema, fingerprint)) => {
             let repeatable = is_repeatable(definition.annotations);
@@ -236,6 +245,18 @@ fn read_definition(raw: &RawValue, bounds: SchemaBounds) -> Result<Taken, (Optio
         }
         Err(reason) => Err((Some(clean_text(&remote_name, 100)), reason)),
     }
+}
+
+/// A tool with such a property makes providers of models refuse the whole request.
+fn odd_property(tool: &Taken) -> Option<String> {
+    let properties = tool.input_schema.get("properties")?.as_object()?;
+    let legal =
+        |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    let name = properties.keys().find(|name| !legal(name))?;
+    let (tool, name) = (clean_text(&tool.remote_name, 100), visible(cut(name, 100).unwrap_or(name)));
+    Some(format!(
+        "`{tool}` has a property `{name}`, a name that providers of models refuse: letters, digits, `_`, `.` and `-`, at most 64."
+    ))
 }
 
 /// Names depend on the remote names only, not on the order in which the server lists them.
@@ -266,14 +287,4 @@ fn name_all(client: &Arc<McpClient>, taken: Vec<Taken>) -> Vec<Arc<McpTool>> {
         })
     };
     taken.into_iter().zip(named).map(tool).collect()
-}
-
-fn failed(client: &McpClient, why: NoResult) -> ToolError {
-    let response = super::result::failure(why, &client.words());
-    // Whoever lists did not run a tool; an error of the server is an error of the connection here.
-    let code = match response.code {
-        Some(code) if code != ErrorCode::ExecutionFailed => code,
-        _ => ErrorCode::ConnectionFailed,
-    };
-    ToolError::new(code, format!("The tools could not be listed. {}", response.text))
 }

@@ -18,9 +18,23 @@ pub fn split_command(command: &str) -> Result<Vec<String>, ToolError> {
     }
 }
 
+/// What may have been meant by a command that is a whole command line, for an error about a program that was not found.
+pub(super) fn split_hint(command: &str) -> Option<String> {
+    let words = shlex::split(command)?;
+    let (program, args) = words.split_first().filter(|(_, args)| !args.is_empty())?;
+    Some(format!(" The command holds blanks, and no shell splits it. Arguments go into args: command {program:?}, args {args:?}."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hints_at_a_split() {
+        assert!(split_hint("npx -y 'a b'").unwrap().contains(r#"command "npx", args ["-y", "a b"]"#));
+        assert_eq!(split_hint("npx"), None);
+        assert_eq!(split_hint("a 'b"), None);
+    }
 
     #[test]
     fn words() {

@@ -28,6 +28,8 @@ const MAX_BATCH: usize = 1000;
 pub(super) struct Failure {
     pub(super) code: ErrorCode,
     pub(super) message: String,
+    /// The same for a model: without addresses, and without advice for whoever runs the program.
+    pub(super) brief: Option<String>,
     /// The end of the server's standard error, if it matters: for a person or program. No model reads it, as it may hold paths and
     /// stack traces of the machine.
     pub(super) stderr: Option<String>,
@@ -56,7 +58,12 @@ impl HttpFacts {
 
 impl Failure {
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), stderr: None, http: None }
+        Self { code, message: message.into(), brief: None, stderr: None, http: None }
+    }
+
+    /// The same, with what a model is told of it.
+    pub(super) fn told(self, brief: String) -> Self {
+        Self { brief: Some(brief), ..self }
     }
 }
 

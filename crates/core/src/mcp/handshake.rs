@@ -10,7 +10,7 @@ use super::revision::{HEADER_MISMATCH, LEGACY, MISSING_CAPABILITY, MODERN, UNSUP
 use super::text::quoted;
 use super::transport::{CLIENT_NAME, CLIENT_VERSION, EngineTransport, Handler};
 use crate::error::{ErrorCode, ToolError};
-use crate::sanitize::clean_text;
+use crate::sanitize::{clean_prose, clean_text};
 use rmcp::model::{ProtocolVersion, ServerCapabilities, ServerPeerInfo};
 use rmcp::service::{ClientInitializeError, RoleClient, RunningService, serve_client, serve_directly};
 use serde::Deserialize;
@@ -189,7 +189,7 @@ async fn initialize(connection: &Arc<Connection>) -> Result<Session, ToolError> 
     let service = match serve_client(Handler, EngineTransport::new(connection.clone())).await {
         Ok(service) => service,
         Err(ClientInitializeError::JsonRpcError(error)) => {
-            let message = clean_text(&error.message, 500);
+            let message = clean_prose(&error.message, 500);
             return Err(refused(connection, &format!("refused the handshake: {message} (code {})", error.code.0)));
         }
         Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {

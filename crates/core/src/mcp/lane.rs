@@ -9,7 +9,7 @@ use super::text::json_string;
 use super::wire::{Outgoing, Undelivered};
 use crate::http::Headers;
 use crate::redact::redact_text;
-use crate::sanitize::clean_text;
+use crate::sanitize::clean_prose;
 use crate::tool::Progress;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -234,7 +234,7 @@ impl Lane {
             call.on_progress.clone()
         };
         if let Some(on_progress) = on_progress {
-            let message = parts.message.and_then(json_string).map(|message| clean_text(&message, MESSAGE_CHARS));
+            let message = parts.message.and_then(json_string).map(|message| clean_prose(&message, MESSAGE_CHARS));
             let progress = Progress { progress: parts.progress, total: parts.total, message };
             // A panic of the callback must not end the connection.
             drop(catch_unwind(AssertUnwindSafe(|| on_progress(progress))));

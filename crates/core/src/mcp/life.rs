@@ -3,15 +3,16 @@
 //! A call that was sent is never sent again. What is started anew is the server alone, after a pause that doubles with every try and is
 //! drawn at random below that, so that many clients of one broken thing do not come back in step.
 
-use super::client::McpClient;
+use super::client::{ClientState, McpClient};
 use super::link::Link;
 use super::options::ConnectOptions;
-use super::refresh::follow;
+use super::refresh;
 use crate::error::{ErrorCode, ToolError};
+use futures_util::FutureExt;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +59,7 @@ pub(super) enum Phase {
     Waiting,
     /// A try is under way.
     Starting,
-    /// Nothing more is done.
+    /// Nothing more is done, unless somebody asks for a try.
     Over,
 }
 
@@ -68,9 +69,13 @@ pub(super) struct Life {
     pub(super) phase: watch::Sender<Phase>,
     /// Somebody closed the client, or nobody holds it any more.
     pub(super) closing: CancellationToken,
-    /// The task has ended, and with it whatever it had started. Another one for each task.
-    ended: Mutex<CancellationToken>,
+    /// The task has ended, and with it whatever it had started.
+    ended: CancellationToken,
     last_error: Mutex<Option<ToolError>>,
+    /// Somebody wants a try now.
+    wanted: Notify,
+    /// How many tries have come to an end.
+    tried: watch::Sender<u64>,
 }
 
 impl Life {
@@ -78,8 +83,10 @@ impl Life {
         Self {
             phase: watch::Sender::new(Phase::Up),
             closing: CancellationToken::new(),
-            ended: Mutex::default(),
+            ended: CancellationToken::new(),
             last_error: Mutex::new(None),
+            wanted: Notify::new(),
+            tried: watch::Sender::new(0),
         }
     }
 
@@ -103,30 +110,13 @@ impl Life {
 
     /// Waits until the task has ended.
     pub(super) async fn ended(&self) {
-        self.end().cancelled().await;
-    }
-
-    /// What fires when the task of now has ended.
-    pub(super) fn end(&self) -> CancellationToken {
-        self.ended.lock().clone()
+        self.ended.cancelled().await;
     }
 
     /// Waits while there is no connection and something is being done about it.
     async fn recovered(&self) {
         // An error would mean that the sender is gone, and this is the sender.
         drop(self.phase.subscribe().wait_for(|phase| matches!(phase, Phase::Up | Phase::Over)).await);
-    }
-
-    /// Takes it on to start the server again that was given up. False where that is not so, or somebody else does.
-    fn begin_again(&self) -> bool {
-        self.phase.send_if_modified(|phase| {
-            let begins = *phase == Phase::Over;
-            if begins {
-                *phase = Phase::Waiting;
-                *self.ended.lock() = CancellationToken::new();
-            }
-            begins
-        })
     }
 
     /// Waits for something, unless the client is closed first.
@@ -140,15 +130,16 @@ impl Life {
 }
 
 impl McpClient {
-    /// Waits while the server is away and being started anew. One that was given up is begun with again, with all its tries; one behind an
-    /// address is tried by every call, so there is nothing to wait for.
+    /// Waits while the server is away and being started anew. One that was given up is tried once; one behind an address is tried by every
+    /// call, so there is nothing to wait for.
     pub async fn recover(self: &Arc<Self>) {
         if self.options.respawn.is_none() || self.life.closing.is_cancelled() {
             return;
         }
-        if self.life.phase() == Phase::Over && self.link().connection().failure().is_some() && self.life.begin_again() {
-            tokio::spawn(keep(Arc::downgrade(self), self.life.clone(), self.options.clone()));
-            tokio::spawn(follow(Arc::downgrade(self), self.life.clone()));
+        if self.life.phase() == Phase::Over && self.link().connection().failure().is_some() {
+            // Why it failed is told to the calls that come next.
+            drop(self.reconnect().await);
+            return;
         }
         self.life.recovered().await;
     }
@@ -159,7 +150,7 @@ struct Over(Arc<Life>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        self.0.ended.lock().cancel();
+        self.0.ended.cancel();
         self.0.phase.send_replace(Phase::Over);
     }
 }
@@ -183,43 +174,118 @@ async fn look_after(client: Weak<McpClient>, life: Arc<Life>, options: Arc<Conne
         if failure.code == ErrorCode::Closed {
             return;
         }
-        life.note(failure.into());
-        let Some(policy) = options.respawn else { return };
-        life.phase.send_replace(Phase::Waiting);
-        if since.elapsed() >= policy.healthy_after {
+        if options.respawn.is_some_and(|policy| since.elapsed() >= policy.healthy_after) {
             tries = 0;
         }
+        let error = ToolError::from(failure);
+        life.note(if pause(&options, tries).is_none() { given_up(error, tries) } else { error });
+        life.phase.send_replace(pause(&options, tries).map_or(Phase::Over, |_| Phase::Waiting));
         // What is left of the old one may hold a port or a lock that the new one needs.
         let Some(()) = life.unless_closing(connection.finished.cancelled()).await else { return };
         drop(connection);
-        if !start_anew(&client, &life, &options, &policy, &mut tries).await {
+        if !start_anew(&client, &life, &options, &mut tries).await {
             return;
         }
     }
 }
 
+/// The pause before the next try; `None` where there is none by itself.
+fn pause(options: &ConnectOptions, tries: u32) -> Option<Duration> {
+    options.respawn.filter(|policy| tries < policy.attempts).map(|policy| policy.delay(tries))
+}
+
 /// Tries until there is a connection again. False when there will be none.
-async fn start_anew(client: &Weak<McpClient>, life: &Life, options: &ConnectOptions, policy: &Respawn, tries: &mut u32) -> bool {
+async fn start_anew(client: &Weak<McpClient>, life: &Life, options: &ConnectOptions, tries: &mut u32) -> bool {
     let Some(era) = client.upgrade().map(|client| client.link().session.era(options.protocol)) else { return false };
-    while *tries < policy.attempts {
-        let Some(()) = life.unless_closing(sleep(policy.delay(*tries))).await else { return false };
-        *tries += 1;
+    loop {
+        let waiting = async {
+            match pause(options, *tries) {
+                Some(pause) => tokio::select! {
+                    () = sleep(pause) => false,
+                    () = life.wanted.notified() => true,
+                },
+                None => {
+                    life.wanted.notified().await;
+                    true
+                }
+            }
+        };
+        let Some(asked) = life.unless_closing(waiting).await else { return false };
         life.phase.send_replace(Phase::Starting);
+        *tries = if asked { *tries } else { *tries + 1 };
         // What the server spoke before may not be what it speaks now: the last try asks anew.
-        let protocol = if *tries == policy.attempts { options.protocol } else { era };
-        match Link::open(options, protocol, &life.closing).await {
-            Ok(link) => return take_over(client, life, link).await,
+        let protocol = if asked || pause(options, *tries).is_none() { options.protocol } else { era };
+        let opened = Link::open(options, protocol, &life.closing).await;
+        let came = match opened {
+            Ok(link) => {
+                // Whoever asked for it looked after the cause.
+                *tries = if asked { 0 } else { *tries };
+                // Of several who asked for the same one.
+                let _ = life.wanted.notified().now_or_never();
+                Some(take_over(client, life, link).await)
+            }
             // Also when the host environment has ended.
-            Err(error) if error.code == ErrorCode::Closed => return false,
-            Err(error) => life.note(error),
+            Err(error) if error.code == ErrorCode::Closed => Some(false),
+            Err(error) => {
+                life.note(if pause(options, *tries).is_none() { given_up(error, *tries) } else { error });
+                life.phase.send_replace(pause(options, *tries).map_or(Phase::Over, |_| Phase::Waiting));
+                None
+            }
+        };
+        life.tried.send_modify(|tried| *tried += 1);
+        if let Some(came) = came {
+            return came;
         }
-        life.phase.send_replace(Phase::Waiting);
     }
-    if let Some(mut last) = life.last_error() {
-        last.message.push_str(&format!("\nAfter {} tries in a row it is not started again. Connect anew.", policy.attempts));
-        life.note(last);
+}
+
+/// The last error, with what can be done about it now.
+fn given_up(mut error: ToolError, tries: u32) -> ToolError {
+    let after = match tries {
+        0 => String::new(),
+        1 => "After 1 try it is not started again by itself. ".to_owned(),
+        tries => format!("After {tries} tries in a row it is not started again by itself. "),
+    };
+    error.message.push_str(&format!("\n{after}Call client.reconnect() to try once more."));
+    error
+}
+
+impl McpClient {
+    /// Tries once to connect anew, now, where the server went away; also where it was given up. Joins a try that is under way. Where a
+    /// server behind an address did not answer its last request it is asked for its tools. Nothing is done while all is well.
+    ///
+    /// # Errors
+    /// `CLOSED` once the client is closed; otherwise why the try failed. Later ones may be made.
+    pub async fn reconnect(self: &Arc<Self>) -> Result<(), ToolError> {
+        let life = &self.life;
+        let closed = || ToolError::new(ErrorCode::Closed, self.link().connection().closed_message());
+        if self.state() == ClientState::Closed {
+            return Err(closed());
+        }
+        if self.link().connection().failure().is_none() {
+            let listed = match self.state() {
+                ClientState::Degraded => refresh::list(self).await.map(drop),
+                _ => Ok(()),
+            };
+            // Pins that refuse the listing are no matter of the connection.
+            return listed.or_else(|error| if error.code == ErrorCode::PinMismatch { Ok(()) } else { Err(error) });
+        }
+        let mut tried = life.tried.subscribe();
+        if life.phase() != Phase::Starting {
+            life.wanted.notify_one();
+        }
+        let came = tokio::select! {
+            biased;
+            () = life.closing.cancelled() => false,
+            changed = tried.changed() => changed.is_ok(),
+            () = life.ended() => false,
+        };
+        match (came, self.state()) {
+            (_, ClientState::Ready) => Ok(()),
+            (true, ClientState::Degraded | ClientState::Connecting) => Err(life.last_error().unwrap_or_else(closed)),
+            _ => Err(closed()),
+        }
     }
-    false
 }
 
 async fn take_over(client: &Weak<McpClient>, life: &Life, link: Link) -> bool {

@@ -70,7 +70,7 @@ async fn open_session(server: &mut Server, options: &ConnectOptions, protocol: P
             let Ok(protocol) = begin(server, Protocol::Legacy).await else { return Err(error) };
             open(&server.connection, protocol).await.map_err(|refusal| refusal.error(error))
         }
-        Err(Refusal::Error(error)) => Err(error),
+        Err(Refusal::Error(error)) => Err(with_other_transport(error, server, options)),
         Err(Refusal::Respawn) => {
             *server = Server::new(options, Transport::Auto).await?;
             match open(&server.connection, Protocol::Legacy).await {
@@ -92,20 +92,37 @@ async fn begin(server: &Server, protocol: Protocol) -> Result<Protocol, ToolErro
 /// Whether the server may know only HTTP+SSE: the address took no message, for no reason that lies elsewhere.
 fn may_be_older(server: &Server, options: &ConnectOptions) -> bool {
     let open = options.remote.as_ref().is_some_and(|remote| remote.transport == Transport::Auto) && options.protocol != Protocol::Modern;
+    open && takes_no_message(server)
+}
+
+fn takes_no_message(server: &Server) -> bool {
     let status = server.connection.failure().and_then(|failure| failure.http).map(|http| http.status);
-    open && matches!(status, Some(400 | 404 | 405))
+    matches!(status, Some(400 | 404 | 405))
+}
+
+/// Where Streamable HTTP alone was wanted, the other transport may be what the server knows.
+fn with_other_transport(mut error: ToolError, server: &Server, options: &ConnectOptions) -> ToolError {
+    if options.remote.as_ref().is_some_and(|remote| remote.transport == Transport::Http) && takes_no_message(server) {
+        error.message.push_str(" If it serves HTTP+SSE, which older servers do, use transport 'sse' or connectSse.");
+    }
+    error
 }
 
 fn not_in_time(connection: &Connection, limit: std::time::Duration) -> ToolError {
+    let seconds = limit.as_secs_f64();
+    let (namespace, program) = (&connection.namespace, &connection.program);
+    if connection.wire.remote().is_some_and(|remote| remote.waits_for_token()) {
+        let message = format!(
+            "The auth callback for MCP server `{namespace}` ({program}) did not answer within {seconds:.1} s, so the server was not asked. Make it resolve or throw, or raise connectTimeoutMs."
+        );
+        return ToolError::new(ErrorCode::Timeout, message);
+    }
     let check = match connection.wire.pipe() {
         Some(_) => "the command starts an MCP server over standard input and output",
         None => "the url is that of an MCP server",
     };
     let message = format!(
-        "MCP server `{}` ({}) did not answer the handshake within {:.1} s. Check that {check}, or raise the timeout.{}{}",
-        connection.namespace,
-        connection.program,
-        limit.as_secs_f64(),
+        "MCP server `{namespace}` ({program}) did not answer the handshake within {seconds:.1} s. Check that {check}, or raise connectTimeoutMs.{}{}",
         connection.collector.hint(),
         connection.stderr_note()
     );

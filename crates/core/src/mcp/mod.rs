@@ -7,6 +7,7 @@
 
 mod bounds;
 mod catalog;
+mod claims;
 mod client;
 mod command;
 mod config;
@@ -36,10 +37,12 @@ mod supervise;
 mod text;
 mod tool;
 mod transport;
+mod unlisted;
 mod wire;
 
 pub use bounds::Bounds;
 pub use catalog::{Listing, Skipped};
+pub use claims::Claims;
 pub use client::{ClientState, McpClient};
 pub use command::split_command;
 pub use config::{read_config, read_config_file};

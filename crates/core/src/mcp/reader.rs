@@ -1,5 +1,6 @@
 //! Starting a server, or reaching one that runs elsewhere, and the tasks that serve its pipes.
 
+use super::command::split_hint;
 use super::connection::Connection;
 use super::frame::{End, Lines};
 use super::options::ConnectOptions;
@@ -59,7 +60,11 @@ impl Server {
             owner: options.owner,
             ..SpawnOptions::default()
         })
-        .map_err(|error| ToolError { message: format!("MCP server `{}`: {}", options.namespace, error.message), ..error })?;
+        .map_err(|error| {
+            let is_missing = error.code == ErrorCode::ConnectionFailed && !Path::new(&options.command).exists();
+            let hint = split_hint(&options.command).filter(|_| is_missing).unwrap_or_default();
+            ToolError { message: format!("MCP server `{}`: {}{hint}", options.namespace, error.message), ..error }
+        })?;
         let process_id = child.id();
         let redactor = Redactor::new(options.env.iter().map(|(_, value)| value.as_str()));
         // Where it lies on this machine is nothing that a model should read.

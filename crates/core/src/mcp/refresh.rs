@@ -160,13 +160,12 @@ pub(super) async fn list(client: &Arc<McpClient>) -> Result<Listing, ToolError> 
 /// started anew.
 pub(super) async fn follow(client: Weak<McpClient>, life: Arc<Life>) {
     let mut phases = life.phase.subscribe();
-    let ended = life.end();
     loop {
         let Some(connection) = client.upgrade().map(|client| client.link().server.connection.clone()) else { return };
         tokio::select! {
             biased;
             () = life.closing.cancelled() => return,
-            () = ended.cancelled() => return,
+            () = life.ended() => return,
             () = connection.tools_changed.notified() => {}
             // The sender lives as long as `life`.
             _ = phases.changed() => if *phases.borrow_and_update() != Phase::Up { continue },

@@ -14,6 +14,9 @@ use crate::sanitize::clean_text;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// The server takes the params of a request for wrong.
+const INVALID_PARAMS: i64 = -32602;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Parts<'a> {
@@ -178,14 +181,13 @@ fn mention(block: &Block<'_>, prompts: &PromptRegistry) -> Option<String> {
 
 /// The response of a call on a connection that is over. The server's last words are data: they may hold paths and stack traces.
 fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
+    let reason = failure.brief.as_deref().unwrap_or(&failure.message);
     let text = match failure.code {
         ErrorCode::Closed => words.prompts.text("tool.msg.mcp.no_session", &[]),
         // What was sent may have had its effect: nobody is invited to repeat it.
-        _ if !sent && words.restarting => {
-            let reason = format!("{} {}", failure.message, words.prompts.text("tool.msg.mcp.restarting", &[]));
-            words.prompts.text("tool.msg.mcp.lost", &[("reason", &reason)])
-        }
-        _ => words.prompts.text("tool.msg.mcp.lost", &[("reason", &failure.message)]),
+        _ if sent => words.prompts.text("tool.msg.mcp.lost_midway", &[("reason", reason)]),
+        _ if words.restarting => format!("{reason} {}", words.prompts.text("tool.msg.mcp.restarting", &[])),
+        _ => words.prompts.text("tool.msg.mcp.lost", &[("reason", reason)]),
     };
     let response = ToolResponse::failed(failure.code, text, sent);
     let stderr = failure.stderr.map(|tail| serde_json::json!({ "stderr": tail }));
@@ -198,7 +200,9 @@ fn lost(failure: Failure, sent: bool, words: &Words<'_>) -> ToolResponse {
 pub(super) fn failure(why: NoResult, words: &Words<'_>) -> ToolResponse {
     match why {
         NoResult::Error { code, message } => {
-            let text = words.prompts.text("tool.msg.mcp.error", &[("text", &format!("{message} (code {code})"))]);
+            // Only this code says that the arguments are at fault.
+            let key = if code == INVALID_PARAMS { "tool.msg.mcp.error" } else { "tool.msg.mcp.refused" };
+            let text = words.prompts.text(key, &[("text", &format!("{message} (code {code})"))]);
             ToolResponse::failed(ErrorCode::ExecutionFailed, text, true)
         }
         NoResult::Gone(gone) => lost(gone, true, words),

@@ -1,7 +1,7 @@
 //! Bounds on the schemas of remote tools, and the cleaning of what a model reads in them.
 
 use super::bounds::SchemaBounds;
-use crate::sanitize::clean_text;
+use crate::sanitize::{clean_prose, clean_text};
 use crate::schema::{Trust, Validator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,9 @@ const DIALECTS: [&str; 5] = [
 /// Keywords whose value maps names of the server's choice to schemas.
 const MAPS: [&str; 6] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose value is data, which is compared with arguments and must stay as it is.
-const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+const DATA: [&str; 2] = ["const", "enum"];
+/// Keywords whose value is data that no argument is compared with: models alone read it.
+const SHOWN: [&str; 2] = ["default", "examples"];
 /// Keywords that name another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// Keywords whose value a model reads as prose.
@@ -94,6 +96,8 @@ enum Place {
     Schema,
     Map,
     Data,
+    /// Data that may be cleaned.
+    Shown,
 }
 
 struct Walk {
@@ -115,6 +119,7 @@ impl Walk {
         match value {
             Value::Object(members) => {
                 for (key, member) in members {
+                    self.check_hidden(key)?;
                     self.visit_member(key, member, place, depth)?;
                 }
             }
@@ -125,9 +130,19 @@ impl Walk {
                     self.visit(item, place, depth + 1)?;
                 }
             }
+            Value::String(text) if place == Place::Shown => *text = clean_prose(text, usize::MAX),
+            Value::String(text) => self.check_hidden(text)?,
             _ => {}
         }
         Ok(())
+    }
+
+    /// A model reads names and values too. They mean what they are, so they cannot be cleaned.
+    fn check_hidden(&self, text: &str) -> Result<(), String> {
+        match clean_text(text, usize::MAX) == text {
+            true => Ok(()),
+            false => Err(format!("its {} hides characters in a name or a value", self.what)),
+        }
     }
 
     fn visit_member(&mut self, key: &str, member: &mut Value, place: Place, depth: usize) -> Result<(), String> {
@@ -142,7 +157,8 @@ impl Walk {
         if PROSE.contains(&key)
             && let Value::String(text) = member
         {
-            *text = clean_text(text, self.bounds.desc_chars);
+            *text = clean_prose(text, self.bounds.desc_chars);
+            return Ok(());
         }
         if key == "properties"
             && let Value::Object(properties) = &*member
@@ -154,6 +170,8 @@ impl Walk {
         }
         let place = if MAPS.contains(&key) {
             Place::Map
+        } else if SHOWN.contains(&key) {
+            Place::Shown
         } else if DATA.contains(&key) {
             Place::Data
         } else {
@@ -217,6 +235,12 @@ mod tests {
             r#"{"properties":{"a":{"type":"strin"}}}"#,
             r#"{"properties":{"a":{"minimum":"1"}}}"#,
             r#"{"properties":{"a":{"maximum":1e400}}}"#,
+            r#"{"properties":{"a":{"enum":["x\u202ey"]}}}"#,
+            r#"{"properties":{"a":{"const":{"x\u001b[8m":1}}}}"#,
+            r#"{"properties":{"a\u200b":{}}}"#,
+            r#"{"required":["a\u0000"]}"#,
+            r#"{"properties":{"a":{"pattern":"\u0007"}}}"#,
+            r#"{"properties":{"a":{"default":{"\u0007":1}}}}"#,
             &nested(16),
             &format!(r#"{{"properties":{{{}}}}}"#, wide.join(",")),
             &format!(r#"{{"enum":[{}1]}}"#, "1,".repeat(5000)),
@@ -228,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn cleans_prose_at_every_depth_and_no_data() {
+    fn cleans_prose_at_every_depth_and_what_is_only_shown() {
         let schema = of(
             "{\"description\":\"a\\u202eb\",\"properties\":{\"description\":{\"description\":\"xxxxxxxxxxxxxxx\",\"items\":{\"anyOf\":[{\"title\":\"\\u0007t\"}]},\"default\":{\"description\":\"a\\u202eb\"}}}}",
         );
@@ -236,7 +260,7 @@ mod tests {
             schema,
             Ok(json!({
                 "description": "ab",
-                "properties": {"description": {"description": "xxxxxxxxxx…(truncated)", "items": {"anyOf": [{"title": "t"}]}, "default": {"description": "a\u{202e}b"}}},
+                "properties": {"description": {"description": "xxxxxxxxxx…(truncated)", "items": {"anyOf": [{"title": "t"}]}, "default": {"description": "ab"}}},
                 "type": "object",
             }))
         );

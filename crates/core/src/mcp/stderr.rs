@@ -1,6 +1,6 @@
 //! The end of what a server wrote to its standard error, and the removal of secrets from it.
 
-use crate::sanitize::clean_text;
+use crate::sanitize::clean_prose;
 use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
 use std::fmt;
@@ -77,7 +77,7 @@ impl Redactor {
 
     /// Text from outside, clean and without secrets: taken out again after cleaning, which may join what an invisible character had parted.
     pub(super) fn cleaned(&self, text: &str, limit: usize) -> String {
-        self.redact(&clean_text(&self.redact(text), limit))
+        self.redact(&clean_prose(&self.redact(text), limit))
     }
 
     fn longest(&self) -> usize {

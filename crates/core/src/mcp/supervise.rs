@@ -103,7 +103,8 @@ fn fail_too_large(connection: &Connection, cap: usize) {
 fn fail_gone(connection: &Connection, what: &str) {
     let message = format!("MCP server `{}` ({}) {what}.{}", connection.namespace, connection.program, connection.collector.hint());
     let stderr = Some(connection.stderr.tail(&connection.redactor));
-    connection.fail_with(Failure { stderr, ..Failure::new(ErrorCode::ConnectionFailed, message) });
+    let brief = format!("MCP server `{}` {what}.", connection.namespace);
+    connection.fail_with(Failure { stderr, ..Failure::new(ErrorCode::ConnectionFailed, message).told(brief) });
 }
 
 fn describe(status: ExitStatus) -> String {

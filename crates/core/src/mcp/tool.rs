@@ -7,7 +7,7 @@ use super::pins::{Subject, parse_fingerprint};
 use super::schema;
 use crate::error::{ErrorCode, ToolError};
 use crate::response::ToolResponse;
-use crate::sanitize::clean_text;
+use crate::sanitize::clean_prose;
 use crate::tool::{Arguments, CallContext, NativeTool};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -55,7 +55,7 @@ impl McpTool {
         let schema = schema::prepare(Some(input_schema), bounds).map_err(unusable)?;
         let output = output_schema.map(|raw| OutputSchema::read(raw, bounds)).transpose().map_err(unusable)?.map(Arc::new);
         let origin = format!("mcp:{}", client.options().namespace);
-        let description = clean_text(description, bounds.desc_chars);
+        let description = clean_prose(description, bounds.desc_chars);
         let definition = input_schema.to_owned();
         let fingerprint = None;
         Ok(Self {

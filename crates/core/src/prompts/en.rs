@@ -198,6 +198,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.no_text" [] "(the result holds no text)"
     "tool.msg.mcp.part" ["part"] "[{part}: not shown here, the program has it]"
     "tool.msg.mcp.lost" ["reason"] "{reason} Use another tool, or tell the user."
+    "tool.msg.mcp.lost_midway" ["reason"] "{reason} It may have acted on the call already: find out before you repeat it, or tell the user."
     "tool.msg.mcp.no_object" [] "The arguments are no JSON object. Pass the arguments of the tool by name."
     "tool.msg.mcp.bad_result" ["server"] "The tool's server '{server}' answered with something that is no tool result. Use another tool, or tell the user."
     "tool.msg.mcp.unsupported" ["server"] "The tool's server '{server}' wants more than one exchange for this call, which is not possible here. Use another tool, or tell the user."
@@ -211,4 +212,5 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.msg.mcp.unchecked" ["server"] "The tools of the server '{server}' may have changed and could not be checked, so this one was not called. Try again later, use another tool, or tell the user."
     "tool.msg.connector.open" ["server" "failures" "seconds"] "The tool's server '{server}' failed {failures} times in a row, so it is left alone and this call was not made. Try again in {seconds} seconds, use another tool, or tell the user."
     "tool.msg.mcp.error" ["text"] "The tool reports an error: {text}\nCorrect the arguments, or take another way."
+    "tool.msg.mcp.refused" ["text"] "The tool's server reports an error: {text}\nUse another tool, or tell the user."
 };

@@ -172,6 +172,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.no_text" "（结果中没有文字）"
     "tool.msg.mcp.part" "[{part}：此处不显示，程序已收到]"
     "tool.msg.mcp.lost" "{reason} 请改用其他工具，或告知用户。"
+    "tool.msg.mcp.lost_midway" "{reason} 该调用可能已经生效：重复之前请先查明，或告知用户。"
     "tool.msg.mcp.no_object" "参数不是 JSON 对象。请按名称传递该工具的参数。"
     "tool.msg.mcp.bad_result" "该工具的服务器“{server}”返回的内容不是工具结果。请改用其他工具，或告知用户。"
     "tool.msg.mcp.unsupported" "该工具的服务器“{server}”要求多次往返才能完成此调用，这里无法做到。请改用其他工具，或告知用户。"
@@ -185,4 +186,5 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.msg.mcp.unchecked" "服务器“{server}”的工具可能已改变，且无法核对，因此没有调用该工具。请稍后重试、改用其他工具，或告知用户。"
     "tool.msg.connector.open" "该工具的服务器“{server}”已连续失败 {failures} 次，因此暂不联系它，此调用没有发出。请在 {seconds} 秒后重试、改用其他工具，或告知用户。"
     "tool.msg.mcp.error" "工具报告了错误：{text}\n请改正参数，或换一种办法。"
+    "tool.msg.mcp.refused" "工具的服务器报告了错误：{text}\n请改用其他工具，或告知用户。"
 };

@@ -57,7 +57,7 @@ async fn listing_has_bounds() {
     }
     let client = McpClient::connect(ConnectOptions { max_tools: 2, ..options(&[]) }).await.expect("connects");
     let listing = client.list_tools().await.expect("lists");
-    assert_eq!((listing.tools.len(), listing.skipped.len()), (2, 10));
+    assert_eq!((listing.tools.len(), listing.skipped.len()), (2, 1));
     let client = connect(&["no_list"]).await;
     assert_eq!(client.list_tools().await.expect_err("no list").code, ErrorCode::ConnectionFailed);
     let client = connect(&["no_tools"]).await;

@@ -120,7 +120,7 @@ async fn tries_are_counted_and_end() {
     let client = McpClient::connect(reviving(&["fails_restart"], &starts, 3)).await.expect("connects");
     call(&client, "exit", json!({})).await;
     let deadline = Instant::now() + GENEROUS;
-    while !client.last_error().is_some_and(|error| error.message.contains("Connect anew")) {
+    while !client.last_error().is_some_and(|error| error.message.contains("client.reconnect()")) {
         assert!(Instant::now() < deadline);
         sleep(Duration::from_millis(10)).await;
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use toolbolt_core::error::{ErrorCode, ToolError};
-use toolbolt_core::mcp::pins::{LockFile, Offer, PinMode, Pins};
+use toolbolt_core::mcp::pins::{FingerprintFormat, LockFile, Offer, PinMode, Pins};
 
 fn raw(json: &str) -> Box<RawValue> {
     RawValue::from_string(json.to_owned()).unwrap()
@@ -38,7 +38,9 @@ fn facts(judged: Result<(), ToolError>) -> Value {
 #[test]
 fn given_fingerprints() {
     let (a, b) = (offer("a", "A"), offer("b", "B"));
-    let given = |list: &[(&str, &str)]| Pins::given(list.iter().map(|(name, pin)| ((*name).to_owned(), (*pin).to_owned())));
+    let given = |list: &[(&str, &str)]| {
+        Pins::given(list.iter().map(|(name, pin)| ((*name).to_owned(), (*pin).to_owned())), FingerprintFormat::default())
+    };
     let both = given(&[("s_a", &a.fingerprint.to_uppercase()), ("s_b", &b.fingerprint)]).unwrap();
     assert!(both.judge_offers("s", &[b.clone(), a.clone()]).is_ok());
     let found = facts(both.judge_offers("s", &[offer("b", "changed"), offer("c", "C")]));

@@ -20,6 +20,9 @@ pub enum Fault {
     /// It is nested too deep.
     #[error("is nested too deep")]
     TooDeep,
+    /// It holds half of a surrogate pair, which the fingerprint of agentmaker cannot cover.
+    #[error("holds half of a surrogate pair, which the fingerprint of agentmaker cannot cover")]
+    NoText,
 }
 
 /// The one spelling.

@@ -2,6 +2,7 @@
 //! listing a refusal, so that no server can change what was looked at without somebody noticing.
 
 mod admission;
+mod agentmaker;
 mod canonical;
 mod changes;
 mod difference;
@@ -16,14 +17,17 @@ pub use fingerprint::{Definition, PARTS};
 pub use lockfile::LockFile;
 
 use super::catalog::Listing;
+use super::tool::McpTool;
 use crate::error::{ErrorCode, ToolError};
 use crate::files::{self, FileError};
 use crate::name;
 use crate::sanitize::visible;
 use difference::{Difference, compare};
 use lockfile::{MAX_BYTES, Pin};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What becomes of a tool that the lock file does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +38,35 @@ pub enum PinMode {
     Record,
 }
 
+/// Which fingerprint is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FingerprintFormat {
+    /// Ours: [`Definition::fingerprint`].
+    #[default]
+    Toolbolt,
+    /// That of agentmaker 0.2.0, which covers less.
+    Agentmaker,
+}
+
+impl FingerprintFormat {
+    /// The fingerprint of a definition. `desc_chars` is how many code points are kept of a description.
+    pub(in crate::mcp) fn of(self, definition: &RawValue, desc_chars: usize) -> Result<String, Fault> {
+        // It is read in each case: what readers read differently has no fingerprint.
+        let ours = Definition::read(definition)?;
+        match self {
+            Self::Toolbolt => Ok(ours.fingerprint()),
+            Self::Agentmaker => agentmaker::fingerprint(definition, desc_chars),
+        }
+    }
+}
+
 /// Where the pins of a server are.
 #[derive(Clone, Debug)]
 pub struct Pins(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    Given(BTreeMap<String, Pin>),
+    Given { pins: BTreeMap<String, Pin>, format: FingerprintFormat },
     File { path: PathBuf, mode: PinMode },
 }
 
@@ -64,7 +90,7 @@ impl Pins {
     ///
     /// # Errors
     /// `INVALID_OPTIONS` for a fingerprint that is not 64 hexadecimal digits, `INVALID_NAME` for a name that no tool can have.
-    pub fn given(fingerprints: impl IntoIterator<Item = (String, String)>) -> Result<Self, ToolError> {
+    pub fn given(fingerprints: impl IntoIterator<Item = (String, String)>, format: FingerprintFormat) -> Result<Self, ToolError> {
         let mut pins = BTreeMap::new();
         for (tool, fingerprint) in fingerprints {
             name::check(&tool)?;
@@ -76,7 +102,15 @@ impl Pins {
             };
             pins.insert(tool, Pin::bare(fingerprint));
         }
-        Ok(Self(Source::Given(pins)))
+        Ok(Self(Source::Given { pins, format }))
+    }
+
+    /// Which fingerprint is compared.
+    pub(in crate::mcp) fn format(&self) -> FingerprintFormat {
+        match &self.0 {
+            Source::Given { format, .. } => *format,
+            Source::File { .. } => FingerprintFormat::default(),
+        }
     }
 
     /// A lock file, which several servers may share. A relative path counts from the working folder of now.
@@ -98,7 +132,12 @@ impl Pins {
     /// # Errors
     /// `PIN_MISMATCH` with what differs, in words and as facts; `INVALID_OPTIONS` for a lock file that cannot be used.
     pub fn judge(&self, namespace: &str, listing: &Listing) -> Result<(), ToolError> {
-        let offers: Result<Vec<Offer>, Fault> = listing.tools.iter().map(|tool| Offer::new(tool.name.clone(), &tool.definition)).collect();
+        let offer = |tool: &Arc<McpTool>| {
+            let definition = Definition::read(&tool.definition)?;
+            let fingerprint = tool.fingerprint.clone().unwrap_or_else(|| definition.fingerprint());
+            Ok(Offer { name: tool.name.clone(), definition, fingerprint })
+        };
+        let offers: Result<Vec<Offer>, Fault> = listing.tools.iter().map(offer).collect();
         // The listing has left out what has no one spelling.
         let offers =
             offers.map_err(|fault| ToolError::new(ErrorCode::PinMismatch, format!("MCP server `{namespace}`: a definition {fault}.")))?;
@@ -111,7 +150,7 @@ impl Pins {
     /// As for [`Pins::judge`].
     pub fn judge_offers(&self, namespace: &str, offers: &[Offer]) -> Result<(), ToolError> {
         match &self.0 {
-            Source::Given(pins) => match compare(pins, offers) {
+            Source::Given { pins, .. } => match compare(pins, offers) {
                 difference if difference.is_empty() => Ok(()),
                 difference => {
                     let advice =

@@ -57,6 +57,8 @@ struct State {
     reason: TokenReason,
     /// A question under way, which lives as long as somebody waits for it.
     asking: Option<WeakShared<Question>>,
+    /// The last question has had no answer, whether anybody still waits for it or not.
+    unanswered: bool,
 }
 
 impl fmt::Debug for Auth {
@@ -93,18 +95,28 @@ impl Auth {
         }
     }
 
+    /// Whether the application owes an answer.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.state.lock().unanswered
+    }
+
     fn ask(&self, state: &mut State) -> Shared<Question> {
         if let Some(asking) = state.asking.as_ref().and_then(WeakShared::upgrade) {
             return asking;
         }
         let answer = self.source.token(&self.url, state.reason);
+        state.unanswered = true;
         let shared = Arc::clone(&self.state);
         let asking = async move {
             let answer = answer.await;
             let mut state = shared.lock();
             state.asking = None;
+            state.unanswered = false;
             let text = answer?;
             let mut header = Headers::default();
+            if text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
+                return Err(Arc::from("it gave a text that begins with `Bearer `, which is added here; leave that word out"));
+            }
             let fits = !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic());
             if !fits || header.set("authorization", &format!("Bearer {text}"), true).is_err() {
                 return Err(Arc::from("it gave something that is no token: visible ASCII without blanks, at most 32 KiB"));

@@ -117,7 +117,8 @@ impl Remote {
         reply: Reply,
         tried: &mut Tried,
     ) -> Result<Step, Undelivered> {
-        let (status, retry_after) = (reply.status(), reply.retry_after());
+        let answer = trouble::Answer::of(&reply);
+        let status = answer.status;
         let session = self.session().filter(|_| seen.of(outgoing.method).id.is_some() && outgoing.id.is_some());
         let text = match status {
             401 | 403 | 404 | 429 => String::new(),
@@ -138,6 +139,6 @@ impl Remote {
                 return Ok(Step::Done);
             }
         }
-        Err(trouble::status(connection, status, retry_after, self.auth.is_some()))
+        Err(trouble::status(connection, self, &answer))
     }
 }

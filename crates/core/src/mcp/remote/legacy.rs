@@ -58,14 +58,12 @@ impl Endpoint {
             let reply = request.send().await.map_err(|error| remote.unanswered(connection, error))?;
             match (reply.status(), &remote.auth, &token) {
                 (200, _, _) if reply.has_events() => break reply,
-                (200..=299, _, _) => {
-                    return Err(trouble::failed(connection, "has no stream of events at this address. Use transport 'http'.", false));
-                }
+                (status @ (200..=299 | 400 | 405 | 406), _, _) => return Err(trouble::no_stream(connection, status)),
                 (401, Some(auth), Some(token)) if !renewed => {
                     renewed = true;
                     auth.refused(token.generation);
                 }
-                (status, _, _) => return Err(trouble::status(connection, status, reply.retry_after(), remote.auth.is_some())),
+                _ => return Err(trouble::status(connection, remote, &trouble::Answer::of(&reply))),
             }
         };
         let mut events = reply.events();
@@ -80,7 +78,7 @@ impl Endpoint {
                 let fits = |url: &Url| url.origin() == remote.url.origin() && url.username().is_empty() && url.password().is_none();
                 let url = remote.url.join(event.data.trim()).ok().filter(fits);
                 let Some(url) = url else {
-                    return Err(trouble::failed(connection, "wants messages to go to another origin, which is refused.", false));
+                    return Err(trouble::failed(connection, "wants messages to go to another origin, which is refused", "", false));
                 };
                 drop(self.url.set(url));
                 return Ok(events);
@@ -96,13 +94,13 @@ impl Endpoint {
             match events.next().await {
                 Ok(Some(event)) if event.is_message() => connection.accept(event.data.as_bytes(), None),
                 Ok(Some(_)) => {}
-                Ok(None) => break "ended its stream of events.",
-                Err(HttpError::TooLarge) => break "sent a message over the limit: frame too large.",
-                Err(_) => break "broke its stream of events off.",
+                Ok(None) => break "ended its stream of events",
+                Err(HttpError::TooLarge) => break "sent a message over the limit: frame too large",
+                Err(_) => break "broke its stream of events off",
             }
         };
         remote.health.failed();
-        let Undelivered::Failed { failure, .. } = trouble::failed(connection, what, true) else { return };
+        let Undelivered::Failed { failure, .. } = trouble::failed(connection, what, "", true) else { return };
         connection.fail_with(failure);
     }
 }

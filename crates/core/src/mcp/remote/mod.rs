@@ -153,6 +153,11 @@ impl Remote {
         self.health.is_troubled()
     }
 
+    /// Whether a token is waited for that the application has not given.
+    pub(super) fn waits_for_token(&self) -> bool {
+        self.auth.as_ref().is_some_and(Auth::is_unanswered)
+    }
+
     /// The server speaks the revision without sessions.
     pub(super) fn set_modern(&self) {
         if let Some(session) = self.session() {
