@@ -12,6 +12,8 @@ mod resilience;
 mod retry;
 mod spec;
 pub mod store;
+#[cfg(test)]
+mod tests;
 mod tool;
 pub mod webhook;
 
