@@ -9,6 +9,28 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** A store of the core. Accesses happen in the order in which they were asked for, away from threads that must not wait. */
+export declare class NativeCredentialStore {
+  /** The credentials of a connector as a JSON object; empty if there are none. */
+  get(token: number, connector: string): void
+  /** Keeps the credentials of a connector, given as a JSON object. */
+  put(token: number, connector: string, credentials: string): void
+  /** Forgets the credentials of a connector: `true` or `false`. */
+  delete(token: number, connector: string): void
+  /** The names of connectors as a JSON list. */
+  list(token: number): void
+}
+
+/** Which environment variables hold the fields of which connectors. */
+export declare class NativeEnvironmentStore {
+  /** Takes the names of variables by connector and field, as JSON. */
+  constructor(variables: string)
+  /** The credentials of a connector as a JSON object; empty if there are none. */
+  get(connector: string, read: (arg: string) => string | null): string
+  /** The connectors that have something. */
+  list(read: (arg: string) => string | null): Array<string>
+}
+
 /** A connection to one server. */
 export declare class NativeMcpClient {
   /** `connecting` while it is started anew, `ready`, `degraded` when the server went away, `closed`. */
@@ -157,6 +179,9 @@ export declare function calculatorTool(prompts: NativePrompts): NativeTool
 /** Ends an operation early, if it can be and still runs. */
 export declare function cancelOperation(token: number): void
 
+/** Whether there is such a keyring. */
+export declare function checkKeyring(token: number): void
+
 /** The tool, and what it was made of. */
 export interface CliMade {
   /** The tool. */
@@ -219,6 +244,18 @@ export interface ConnectorCare {
 
 /** Every error code, for the TypeScript side to compare its list with. */
 export declare function errorCodes(): Array<string>
+
+/** A store in an encrypted file, with a key as it is or a password. */
+export declare function fileCredentialStore(path: string, secret: string, isPassword: boolean): NativeCredentialStore
+
+/** A new key for a file. */
+export declare function generateCredentialKey(): string
+
+/** Why a message is refused; nothing if it is not. `headers` are names and values in turn. */
+export declare function judgeWebhook(form: WebhookForm, headers: Array<string>, body: Uint8Array): string | null
+
+/** A store in the keyring of the operating system. */
+export declare function keyringCredentialStore(service: string): NativeCredentialStore
 
 /** Kills the children of this environment; for the `exit` event, where nothing can be awaited. */
 export declare function killChildren(): void
@@ -352,6 +389,9 @@ export interface McpToolDefinition {
   repeatable: boolean
 }
 
+/** A store in memory. */
+export declare function memoryCredentialStore(): NativeCredentialStore
+
 /** What can be chosen of a search; the defaults for what is absent. */
 export interface NativeSearchOptions {
   /** How many results the text lists. */
@@ -450,3 +490,21 @@ export interface ToolDefinition {
 
 /** Makes foreign names legal and unique, in order. */
 export declare function uniqueToolNames(names: Array<string>): Array<string>
+
+/** How a message is signed. */
+export interface WebhookForm {
+  /** `github`, `slack`, `stripe` or `hmac-sha256`. */
+  scheme: string
+  /** Any of these may have signed. */
+  secrets: Array<string>
+  /** How far from now its time may be. */
+  toleranceMs?: number
+  /** Of `hmac-sha256`: the header of the signature. */
+  header?: string
+  /** What stands before the signature. */
+  prefix?: string
+  /** Whether it is base64. */
+  base64: boolean
+  /** The header of the time. */
+  timestampHeader?: string
+}

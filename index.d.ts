@@ -6,6 +6,10 @@ export type { CredentialStore } from './dist/connector-credentials.js'
 export { type HealthChange, HealthMonitor, type HealthMonitorOptions, type HealthOptions, type HealthStatus } from './dist/connector-health.js'
 export { type AuthField, AuthType, type ConnectorDefinition, ConnectorSpec, builtinConnectors } from './dist/connector-spec.js'
 export { type ConnectorCatalogEntry, ConnectorRegistry } from './dist/connectors.js'
+export {
+  type Credentials, EnvironmentCredentialStore, type EnvironmentCredentialStoreOptions, FileCredentialStore, type FileCredentialStoreOptions,
+  KeyringCredentialStore, type KeyringCredentialStoreOptions, MemoryCredentialStore,
+} from './dist/credential-stores.js'
 export { type ErrorCode, PromptError, ToolError, ToolRegistrationError } from './dist/errors.js'
 export { sanitizeToolName } from './dist/names.js'
 export { MCPClient, MCPTool } from './dist/mcp.js'
@@ -30,3 +34,4 @@ export type {
   ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool, OpenAIToolCall,
   Progress, ResultObject, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,
 } from './dist/types.js'
+export { verifyWebhook, type WebhookHeaders, type WebhookOptions, type WebhookRefusal } from './dist/webhooks.js'

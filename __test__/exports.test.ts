@@ -4,8 +4,10 @@ import { test } from 'node:test'
 import { endedWell, readJson, runFixture } from './support.ts'
 
 const EXPORTS = [
-  'AuthType', 'CLITool', 'CalculatorTool', 'ConnectorConnection', 'ConnectorRegistry', 'ConnectorSpec', 'HealthMonitor', 'MCPClient', 'MCPTool', 'NotesTool', 'PromptError', 'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions',
-  'ToolRegistrationError', 'ToolRegistry', 'ToolResponse', 'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf',
+  'AuthType', 'CLITool', 'CalculatorTool', 'ConnectorConnection', 'ConnectorRegistry', 'ConnectorSpec', 'EnvironmentCredentialStore',
+  'FileCredentialStore', 'HealthMonitor', 'KeyringCredentialStore', 'MCPClient', 'MCPTool', 'MemoryCredentialStore', 'NotesTool', 'PromptError',
+  'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions', 'ToolRegistrationError', 'ToolRegistry', 'ToolResponse',
+  'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
 ]
 
 interface Manifest {

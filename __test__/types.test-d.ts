@@ -1,6 +1,9 @@
 // Expected types; compiled, never run. A line that must not compile stands below @ts-expect-error.
-import { CalculatorTool, MCPClient, MCPTool, NotesTool, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse, tool, toolsOf } from 'toolbolt'
-import type { ErrorCode, InferArgs, InputSchema, JsonSchema, MCPResultData, NoteRead, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus } from 'toolbolt'
+import {
+  CalculatorTool, EnvironmentCredentialStore, FileCredentialStore, KeyringCredentialStore, MCPClient, MCPTool, MemoryCredentialStore, NotesTool, Tool, ToolError, ToolPermissions, ToolRegistry, ToolResponse,
+  tool, toolsOf, verifyWebhook,
+} from 'toolbolt'
+import type { CredentialStore, ErrorCode, InferArgs, InputSchema, JsonSchema, MCPResultData, NoteRead, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolStatus, WebhookRefusal } from 'toolbolt'
 import { type } from 'arktype'
 import { z } from 'zod'
 
@@ -182,3 +185,21 @@ tool({ name: 'a', description: 'a', inputSchema: [], run: () => new Map<string, 
 const maybe = undefined as AbortSignal | undefined
 new ToolRegistry({ confirm: undefined, timeoutMs: undefined, onEvent: event => { void event.type } })
 void new ToolRegistry().execute('a', {}, { signal: maybe, callId: undefined })
+
+// Credential stores: the package's own, and any object with the four methods, with promises or without.
+const kept = new Map<string, Record<string, string>>()
+const stores: CredentialStore[] = [
+  new MemoryCredentialStore(), new FileCredentialStore({ path: 'x', key: new Uint8Array(32) }), new KeyringCredentialStore(), new EnvironmentCredentialStore({ variables: { slack: { token: 'X' } } }),
+  { get: name => kept.get(name), put: (name, credentials) => kept.set(name, credentials), delete: name => kept.delete(name), list: () => [...kept.keys()] },
+]
+// @ts-expect-error: it cannot list
+stores.push({ get: async () => undefined, put: async () => {}, delete: async () => {} })
+// @ts-expect-error: values are texts
+void stores[0]!.put('slack', { token: 5 })
+same<ReturnType<typeof verifyWebhook>, boolean>(true)
+verifyWebhook({ scheme: 'slack', secret: ['a', 'b'], body: Buffer.from(''), headers: new Headers(), onRefused: reason => { same<typeof reason, WebhookRefusal>(true) } })
+verifyWebhook({ scheme: 'github', secret: 'a', body: '', headers: {} as import('node:http').IncomingHttpHeaders })
+// @ts-expect-error: a parsed body cannot be checked
+verifyWebhook({ scheme: 'github', secret: 'a', body: { parsed: true }, headers: {} })
+// @ts-expect-error: no such scheme
+verifyWebhook({ scheme: 'gitlab', secret: 'a', body: '', headers: {} })

@@ -101,6 +101,7 @@ const RULES = {
   ],
   'only process starts processes': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/process/`, `${CORE}/process.rs`), /\bprocess::\{?.*\bCommand\b|\bCommand::new\b|\bposix_spawn|\bexecv|\bfork\(/),
   'only notes holds folders': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/builtin/notes/`), /\bcap_(?:std|fs_ext|primitives)\b/),
+  'only connector encrypts and reaches the keyring': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/connector/`), /\b(?:linux_keyutils|chacha20poly1305|argon2|hmac)::/),
   'what ts/ imports is its own or of Node.js': () => filesOf(['ts'], ['.ts']).flatMap(path =>
     [...read(path).matchAll(/^\s*(?:import|export)\b[^'"\n]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)]
       .map(match => match[1] ?? match[2] ?? match[3]).filter(from => !/^(\.{1,2}\/|node:)/.test(from)).map(from => `${path} imports ${from}`)),

@@ -2,6 +2,9 @@
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
+mod store;
+mod webhook;
+
 use crate::error::to_js;
 use crate::values::{duration, parse, to_text};
 use napi::bindgen_prelude::Result;

@@ -56,6 +56,15 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Option<String>, FileError> {
     disk::read(path, max_bytes)
 }
 
+/// What becomes of the rights of a file that is changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rights {
+    /// They stay.
+    Kept,
+    /// Its owner alone may read and write it.
+    Private,
+}
+
 /// Changes a file, or makes it. `change` gets its text as it is, none if there is no file, and gives the new one, or none to leave it.
 /// Nobody else changes a file of this folder through this door meanwhile. A new file can be read by its owner alone; one that was there
 /// keeps its rights.
@@ -67,5 +76,17 @@ pub fn update<E: From<FileError>>(
     max_bytes: u64,
     change: impl FnOnce(Option<&str>) -> Result<Option<String>, E>,
 ) -> Result<(), E> {
-    disk::update(path, max_bytes, change)
+    disk::update(path, max_bytes, Rights::Kept, change)
+}
+
+/// The same for a file that nobody but its owner is to read: whatever its rights were, it is written with 0600.
+///
+/// # Errors
+/// As for [`update`].
+pub fn update_private<E: From<FileError>>(
+    path: &Path,
+    max_bytes: u64,
+    change: impl FnOnce(Option<&str>) -> Result<Option<String>, E>,
+) -> Result<(), E> {
+    disk::update(path, max_bytes, Rights::Private, change)
 }

@@ -135,7 +135,8 @@ impl ConnectorSpec {
             if !sources.args.is_empty() {
                 return invalid("args are for servers that are started");
             }
-            check_free_of("mcpUrl", url, labelled())?;
+            let token = sources.value(ACCESS_TOKEN).map(|token| ("access token", token));
+            check_free_of("mcpUrl", url, labelled().chain(token))?;
             return Ok(Launch::Url { url: url.clone(), headers: self.headers(sources, values)? });
         }
         let mut words = self.mcp_command.iter().flatten().chain(&sources.args).cloned();

@@ -1,5 +1,6 @@
 //! Connectors: described ways to reach a service. A specification says how to start or reach the service's MCP server and which
-//! credentials it takes; what is here checks it, resolves the credentials, keeps a connection up and says how it is.
+//! credentials it takes; what is here checks it, resolves the credentials, keeps a connection up and says how it is;
+//! stores keep credentials, and a check tells whether a message comes from a service.
 
 mod breaker;
 mod builtins;
@@ -10,7 +11,11 @@ mod placement;
 mod resilience;
 mod retry;
 mod spec;
+pub mod store;
+#[cfg(test)]
+mod tests;
 mod tool;
+pub mod webhook;
 
 pub use breaker::{BreakerPolicy, BreakerState};
 pub use builtins::builtins;

@@ -1,7 +1,7 @@
 //! The door where there are POSIX files. Everything is opened relative to a folder that is held open.
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
-use super::FileError;
+use super::{FileError, Rights};
 use rustix::fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Uid, fchmod, fchown, flock, fsync, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -47,6 +47,7 @@ pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Option<String>, FileEr
 pub(super) fn update<E: From<FileError>>(
     path: &Path,
     max_bytes: u64,
+    rights: Rights,
     change: impl FnOnce(Option<&str>) -> Result<Option<String>, E>,
 ) -> Result<(), E> {
     let place = Place::of(path)?;
@@ -56,7 +57,7 @@ pub(super) fn update<E: From<FileError>>(
     if text.len() as u64 > max_bytes {
         return Err(FileError::TooLarge(max_bytes).into());
     }
-    Ok(place.replace(&text, found.as_ref().map(|found| &found.metadata))?)
+    Ok(place.replace(&text, found.as_ref().map(|found| &found.metadata), rights)?)
 }
 
 impl<'a> Place<'a> {
@@ -108,7 +109,7 @@ impl<'a> Place<'a> {
     }
 
     /// The lock makes us the only writer, so what is in the way under the temporary name was left by one that was killed.
-    fn replace(&self, text: &str, before: Option<&Metadata>) -> Result<(), FileError> {
+    fn replace(&self, text: &str, before: Option<&Metadata>, rights: Rights) -> Result<(), FileError> {
         let mut temporary = OsString::from(".");
         temporary.push(self.name);
         temporary.push(".new");
@@ -118,8 +119,8 @@ impl<'a> Place<'a> {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(openat(&self.folder, &temporary, flags, Mode::from_raw_mode(NEW_MODE))?);
-        let renamed =
-            write(&file, text, before).and_then(|()| renameat(&self.folder, &temporary, &self.folder, self.name).map_err(FileError::from));
+        let renamed = write(&file, text, before, rights)
+            .and_then(|()| renameat(&self.folder, &temporary, &self.folder, self.name).map_err(FileError::from));
         if let Err(error) = renamed {
             // The error that came first is the one that matters.
             let _ = unlinkat(&self.folder, &temporary, AtFlags::empty());
@@ -131,7 +132,7 @@ impl<'a> Place<'a> {
     }
 }
 
-fn write(file: &File, text: &str, before: Option<&Metadata>) -> Result<(), FileError> {
+fn write(file: &File, text: &str, before: Option<&Metadata>, rights: Rights) -> Result<(), FileError> {
     let mut target = file;
     target.write_all(text.as_bytes())?;
     if let Some(before) = before {
@@ -140,7 +141,10 @@ fn write(file: &File, text: &str, before: Option<&Metadata>) -> Result<(), FileE
             // Only root can give a file away; for anybody else it becomes their own.
             let _ = fchown(file, Some(Uid::from_raw(before.uid())), Some(Gid::from_raw(before.gid())));
         }
-        fchmod(file, Mode::from_raw_mode(before.mode() & 0o777))?;
+        // A new file is private already.
+        if rights == Rights::Kept {
+            fchmod(file, Mode::from_raw_mode(before.mode() & 0o777))?;
+        }
     }
     Ok(file.sync_all()?)
 }

@@ -1,7 +1,7 @@
 //! The door where there are no POSIX files: reading works, changing is refused, since nothing here can lock a folder.
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
-use super::FileError;
+use super::{FileError, Rights};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -25,6 +25,7 @@ pub(super) fn read(path: &Path, max_bytes: u64) -> Result<Option<String>, FileEr
 pub(super) fn update<E: From<FileError>>(
     _path: &Path,
     _max_bytes: u64,
+    _rights: Rights,
     _change: impl FnOnce(Option<&str>) -> Result<Option<String>, E>,
 ) -> Result<(), E> {
     Err(FileError::Unsupported.into())
