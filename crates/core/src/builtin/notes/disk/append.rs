@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -40,11 +40,9 @@ pub(super) fn append(
         if !lock(&file, FlockOperation::NonBlockingLockExclusive, LOCK_PATIENCE, || cancelled.is_cancelled())? {
             return Err(if cancelled.is_cancelled() { Fault::Cancelled } else { Fault::Locked(LOCK_PATIENCE.as_secs()) });
         }
-        match file.metadata()?.nlink() {
-            // Removed, or replaced by an editor: what stands there now is another file.
-            0 => continue,
-            1 => {}
-            _ => return Err(Fault::HardLink),
+        // Removed, or replaced by an editor: what stands there now is another file.
+        if !folder.holds(name, &file)? {
+            continue;
         }
         if cancelled.is_cancelled() {
             return Err(Fault::Cancelled);

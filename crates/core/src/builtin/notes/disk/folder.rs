@@ -9,6 +9,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
 
+/// How often what was replaced while it was opened is opened again.
+const ATTEMPTS: usize = 16;
 /// The rights of a new note: for its owner alone.
 const NOTE_MODE: u32 = 0o600;
 /// The rights of a new folder.
@@ -76,24 +78,40 @@ impl Folder {
 
     /// A note in here, none if there is nothing of that name.
     pub(super) fn open_note(&self, name: &str, access: Access) -> Result<Option<File>, Fault> {
-        // Opening a device can do something already, so that has to be known before.
-        match self.look(name)? {
-            Some(metadata) => check_note(&metadata)?,
-            None => return Ok(None),
-        }
-        match self.0.open_with(name, &options(access)) {
-            Ok(file) => {
-                check_note(&file.metadata()?)?;
-                Ok(Some(file.into_std()))
+        for _ in 0..ATTEMPTS {
+            // Opening a device can do something already, so that has to be known before.
+            match self.look(name)? {
+                Some(metadata) => check_note(&metadata)?,
+                None => return Ok(None),
             }
-            Err(error) => match Errno::from_io_error(&error) {
-                Some(Errno::NOENT) => Ok(None),
-                // It changed since it was looked at.
-                Some(Errno::LOOP) => Err(Fault::Link),
-                Some(Errno::NXIO) => Err(Fault::NotFile),
-                _ => Err(error.into()),
-            },
+            match self.0.open_with(name, &options(access)) {
+                Ok(file) => {
+                    check_note(&file.metadata()?)?;
+                    let file = file.into_std();
+                    // Otherwise an editor has replaced it, or it was another name of a file elsewhere that is gone already.
+                    if self.holds(name, &file)? {
+                        return Ok(Some(file));
+                    }
+                }
+                Err(error) => match Errno::from_io_error(&error) {
+                    Some(Errno::NOENT) => return Ok(None),
+                    // It changed since it was looked at.
+                    Some(Errno::LOOP) => return Err(Fault::Link),
+                    Some(Errno::NXIO) => return Err(Fault::NotFile),
+                    _ => return Err(error.into()),
+                },
+            }
         }
+        Err(Fault::Moved)
+    }
+
+    /// Whether an open file is the note of this name in here, and has no other name anywhere. One look tells both, so that a second name
+    /// which comes and goes cannot pass between two.
+    pub(super) fn holds(&self, name: &str, file: &File) -> Result<bool, Fault> {
+        let Some(here) = self.look(name)? else { return Ok(false) };
+        check_note(&here)?;
+        let open = file.metadata()?;
+        Ok((here.dev(), here.ino()) == (std::os::unix::fs::MetadataExt::dev(&open), std::os::unix::fs::MetadataExt::ino(&open)))
     }
 
     /// A new note in here, none if something of that name came up meanwhile.
