@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorCode, ToolError};
 use crate::gate::{Answer, Begun, Finished, Gate, Outcome, Ticket, ToolRef};
+use crate::pause::expired;
 use crate::registry::{Body, Entry};
 use crate::response::ToolResponse;
 use crate::tool::{Arguments, CallContext, NativeTool, PerCall};
@@ -9,7 +10,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What a person who decides is shown of a call.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ pub async fn run(gate: &Arc<Gate>, ticket: Ticket, context: CallContext) -> Resu
     let ended = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(Outcome::Cancelled),
-        () = expire(limit) => Err(Outcome::TimedOut(limit.unwrap_or_default())),
+        () = expired(limit) => Err(Outcome::TimedOut(limit.unwrap_or_default())),
         result = body => result.map_err(|_| Outcome::Threw("the tool panicked")),
     };
     match ended {
@@ -145,13 +145,6 @@ fn native_call(gate: &Gate, ticket: Ticket) -> Result<NativeCall, ToolError> {
             Ok(NativeCall { entry, tool, arguments, external })
         }
         Body::Host | Body::Missing => Err(ToolError::new(ErrorCode::InvalidOptions, "only native tools run in Rust")),
-    }
-}
-
-async fn expire(limit: Option<Duration>) {
-    match limit {
-        Some(limit) => tokio::time::sleep(limit).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -17,6 +17,7 @@ pub mod guard;
 pub mod http;
 pub mod mcp;
 pub mod name;
+mod pause;
 pub mod permission;
 pub mod process;
 pub mod prompts;

@@ -1,5 +1,6 @@
 //! Trying again: pauses that grow, drawn at random, within a budget.
 
+use crate::pause::{at_random, doubled};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -49,10 +50,8 @@ impl Tries {
         if self.made >= self.policy.retries {
             return None;
         }
-        let longest = self.policy.first_delay.saturating_mul(1 << self.made.min(16)).min(self.policy.max_delay);
-        // Without randomness the longest pause is a fair one.
-        let part = getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX));
-        let pause = longest.mul_f64(part).max(asked.unwrap_or_default());
+        let longest = doubled(self.policy.first_delay, self.made, self.policy.max_delay);
+        let pause = at_random(longest).max(asked.unwrap_or_default());
         self.made += 1;
         (Instant::now() + pause < self.end).then_some(pause)
     }

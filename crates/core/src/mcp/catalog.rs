@@ -7,7 +7,7 @@ use super::output::OutputSchema;
 use super::pins;
 use super::remote::{self, Mirrored};
 use super::schema;
-use super::text::json_string;
+use super::text::{json_string, object};
 use super::tool::McpTool;
 use super::unlisted::{self, PastLimit};
 use crate::error::{ErrorCode, ToolError};
@@ -88,8 +88,7 @@ struct Annotations {
 
 /// Whether a second call with the same arguments changes nothing more. Annotations that cannot be read say nothing.
 fn is_repeatable(annotations: Option<&RawValue>) -> bool {
-    let read = |raw: &RawValue| raw.get().starts_with('{').then(|| serde_json::from_str::<Annotations>(raw.get()).ok()).flatten();
-    let said = annotations.and_then(read).unwrap_or_default();
+    let said: Annotations = annotations.and_then(object).unwrap_or_default();
     said.read_only_hint == Some(true) || said.idempotent_hint == Some(true)
 }
 

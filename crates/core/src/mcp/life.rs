@@ -8,6 +8,7 @@ use super::link::Link;
 use super::options::ConnectOptions;
 use super::refresh;
 use crate::error::{ErrorCode, ToolError};
+use crate::pause::{at_random, doubled};
 use futures_util::FutureExt;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
@@ -43,10 +44,7 @@ impl Default for Respawn {
 impl Respawn {
     /// A pause of random length, up to the longest one for this try. Tries count from 0.
     fn delay(&self, tries: u32) -> Duration {
-        let longest = self.first_delay.saturating_mul(1 << tries.min(16)).min(self.max_delay);
-        // Without randomness the longest pause is a fair one.
-        let part = getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX));
-        longest.mul_f64(part)
+        at_random(doubled(self.first_delay, tries, self.max_delay))
     }
 }
 

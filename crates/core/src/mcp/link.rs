@@ -7,6 +7,7 @@ use super::options::{ConnectOptions, Protocol};
 use super::reader::Server;
 use super::remote::Transport;
 use crate::error::{ErrorCode, ToolError};
+use crate::pause::expired;
 use tokio_util::sync::CancellationToken;
 
 /// A server with an open session. Dropping it kills the server.
@@ -53,13 +54,6 @@ impl Link {
 }
 
 /// Waits for the end of a time; for ever where there is none.
-pub(super) async fn expired(limit: Option<std::time::Duration>) {
-    match limit {
-        Some(limit) => tokio::time::sleep(limit).await,
-        None => std::future::pending().await,
-    }
-}
-
 async fn open_session(server: &mut Server, options: &ConnectOptions, protocol: Protocol) -> Result<Session, ToolError> {
     let protocol = begin(server, protocol).await?;
     match open(&server.connection, protocol).await {

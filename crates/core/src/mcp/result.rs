@@ -5,7 +5,7 @@ use super::diagnostics::Collector;
 use super::frame::present;
 use super::lane::NoResult;
 use super::output::OutputSchema;
-use super::text::{clean_all, json_string};
+use super::text::{clean_all, json_string, object};
 use crate::error::ErrorCode;
 use crate::exact;
 use crate::prompts::PromptRegistry;
@@ -149,11 +149,6 @@ pub(super) fn to_be_continued(result: &RawValue) -> Option<Box<RawValue>> {
 /// `None` unless it is an object. An empty one is the result of a tool that has nothing to say.
 fn parts(result: &RawValue) -> Option<Parts<'_>> {
     object(result)
-}
-
-/// `None` for anything but an object: an array would pass for one.
-fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
 /// The text of a block, or of the resource that it holds.

@@ -37,6 +37,11 @@ pub(super) fn json_string(raw: &RawValue) -> Option<String> {
     serde_json::from_str::<String>(raw.get()).ok().or_else(|| serde_json::from_str::<Lenient>(raw.get()).ok().map(|text| text.0))
 }
 
+/// The members of an object. `None` for anything else: an array would pass for one.
+pub(super) fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
 /// Text as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()

@@ -1,6 +1,6 @@
 //! What became of one part of a definition, in a few lines that show what hides: `- before`, `+ now`, `~ where: before → now`.
 
-use super::super::text::json_string;
+use super::super::text::{json_string, object};
 use crate::sanitize::{cut, visible};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,7 +113,7 @@ impl Lines {
 
 /// The members of an object by name; none for anything else, and for names that are no text.
 fn children(json: &RawValue) -> Option<BTreeMap<String, &RawValue>> {
-    json.get().starts_with('{').then(|| serde_json::from_str(json.get()).ok()).flatten()
+    object(json)
 }
 
 fn window(line: &str, other: &str) -> String {

@@ -1,5 +1,6 @@
 //! Whether the server can be reached, and a pause before it is tried again and again.
 
+use crate::pause::{chance, doubled};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -50,7 +51,5 @@ impl Health {
 
 /// A pause that doubles up to a limit; half of it is left to chance, so that many clients do not come back at once.
 pub(super) fn backoff(first: Duration, doublings: u32, longest: Duration) -> Duration {
-    let whole = first.saturating_mul(1_u32.checked_shl(doublings.min(16)).unwrap_or(u32::MAX)).min(longest);
-    let chance = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
-    whole.mul_f64(0.5 + chance / 2.0)
+    doubled(first, doublings, longest).mul_f64(0.5 + chance().unwrap_or(0.5) / 2.0)
 }
