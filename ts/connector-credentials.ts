@@ -1,7 +1,7 @@
 /** Where the credentials of a connection come from: given, then the store, then the environment, field by field. */
 import { binding } from './binding.js'
 import { type ConnectorSpec, specText } from './connector-spec.js'
-import { ToolError, invalidOption, unwrap } from './errors.js'
+import { ToolError, invalidOption, nameOf, unwrap } from './errors.js'
 import { checkRecord } from './options.js'
 
 /** Keeps the credentials of connectors by their names. Any object with these methods is one; what they give may be a promise or not. */
@@ -60,7 +60,7 @@ async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: Cr
     found = await store.get(spec.name)
   } catch (error) {
     // What a store of an app says may hold a secret; ours say none.
-    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(`threw ${kindOf(error)}`)
+    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(`threw ${nameOf(error)}`)
   }
   if (found === undefined || found === null) return {}
   if (typeof found !== 'object' || Array.isArray(found)) throw failed('gave something that is no object')
@@ -68,14 +68,4 @@ async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: Cr
   const known = keys.filter(key => Object.hasOwn(record, key) && record[key] !== undefined)
   if (known.some(key => typeof record[key] !== 'string')) throw failed('gave a credential that is no text')
   return Object.fromEntries(known.map(key => [key, record[key] as string]))
-}
-
-/** What was thrown may throw in turn when it is looked at. */
-function kindOf(error: unknown): string {
-  try {
-    const name: unknown = error instanceof Error ? error.name : undefined
-    return typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'something'
-  } catch {
-    return 'something'
-  }
 }

@@ -66,3 +66,13 @@ export function fromNative(json: string, Class: typeof ToolError = ToolError): T
 export function invalidOption(message: string): ToolError {
   return new ToolError('INVALID_OPTIONS', message)
 }
+
+/** The kind of what an app's callback threw, none of its words, which may hold a secret. It may throw in turn when it is looked at. */
+export function nameOf(error: unknown): string {
+  try {
+    const name: unknown = error instanceof Error ? error.name : undefined
+    return typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'something'
+  } catch {
+    return 'something'
+  }
+}

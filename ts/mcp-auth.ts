@@ -1,6 +1,6 @@
 /** Tokens of a server, from the callback of an app. */
 import { type TokenSource, addTokenSource } from './dispatch.js'
-import { ToolError } from './errors.js'
+import { ToolError, nameOf } from './errors.js'
 
 /** What a token is wanted for. */
 export interface AuthContext {
@@ -49,14 +49,4 @@ export class AuthTokens implements TokenSource {
 export function withCause(error: unknown, tokens: AuthTokens | undefined): unknown {
   if (tokens?.thrown === undefined || !ToolError.isInstance(error) || error.code !== 'CONNECTION_FAILED') return error
   return new ToolError(error.code, error.message, { cause: tokens.thrown.error, data: error.data })
-}
-
-/** What was thrown may throw in turn when it is looked at. */
-function nameOf(error: unknown): string {
-  try {
-    const name: unknown = error instanceof Error ? error.name : undefined
-    return typeof name === 'string' && /^\w{1,64}$/.test(name) ? name : 'something'
-  } catch {
-    return 'something'
-  }
 }
