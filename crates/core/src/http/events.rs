@@ -1,6 +1,7 @@
 //! A body that is a stream of server-sent events.
 
 use super::HttpError;
+use super::reply::Body;
 use std::fmt;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ impl Event {
 
 /// The events of a body, in order.
 pub struct Events {
-    response: reqwest::Response,
+    body: Body,
     parser: EventParser,
 }
 
@@ -37,8 +38,8 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    pub(super) fn new(response: reqwest::Response, cap: usize) -> Self {
-        Self { response, parser: EventParser::new(cap) }
+    pub(super) fn new(body: Body, cap: usize) -> Self {
+        Self { body, parser: EventParser::new(cap) }
     }
 
     /// The next one; `None` at the end. An event that the end cuts off is none.
@@ -50,7 +51,7 @@ impl Events {
             if let Some(event) = self.parser.next()? {
                 return Ok(Some(event));
             }
-            match self.response.chunk().await? {
+            match self.body.chunk().await? {
                 Some(chunk) => self.parser.feed(&chunk),
                 None => return Ok(None),
             }
