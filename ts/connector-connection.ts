@@ -86,7 +86,7 @@ function readResilience(resilient: boolean | ResilienceOptions = true): Care | u
   return { retry: said({ retries, firstDelayMs, maxDelayMs, budgetMs }), ...said({ failures: breakerFailures, resetMs: breakerResetMs }) }
 }
 
-/** Connects, with the tools listed once. @throws ToolError as `MCPClient.connect` and `MCPClient.loadTools`; `CANCELLED`. */
+/** Connects, and lists the tools once. @throws ToolError as `MCPClient.connect` and `MCPClient.loadTools`; `CANCELLED`. */
 export async function open(spec: ConnectorSpec, launch: Launch, wanted: Wanted, signal: AbortSignal, closed: (connection: ConnectorConnection) => void): Promise<ConnectorConnection> {
   const { env, cwd, headers, transport, allowInsecureHttp, ...common } = wanted.client
   const reached = 'url' in launch
@@ -94,18 +94,8 @@ export async function open(spec: ConnectorSpec, launch: Launch, wanted: Wanted, 
     : { command: launch.command, args: launch.args, env: { ...env, ...launch.env }, cwd, headers, transport, allowInsecureHttp }
   const respawn = wanted.care === undefined ? false : common.respawn
   const options = Object.fromEntries(Object.entries({ ...common, respawn, ...reached, namespace: spec.name }).filter(([, value]) => value !== undefined))
-  const client = await openForConnector(readOptions(options as unknown as MCPClientOptions, {}), wanted.care, signal).catch((error: unknown) => { throw withCause(error) })
-  const close = () => { void client.close() }
-  signal.addEventListener('abort', close, { once: true })
-  try {
-    if (signal.aborted) throw cancelled(spec)
-    await client.loadTools()
-  } catch (error) {
-    await client.close()
-    throw signal.aborted ? cancelled(spec) : error
-  } finally {
-    signal.removeEventListener('abort', close)
-  }
+  const client = await openForConnector(readOptions(options as unknown as MCPClientOptions, {}), wanted.care, signal)
+    .catch((error: unknown) => { throw signal.aborted ? cancelled(spec) : withCause(error) })
   return new ConnectorConnection(spec, client, closed)
 }
 
