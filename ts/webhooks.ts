@@ -77,8 +77,8 @@ function readOptions(options: WebhookOptions) {
 
 function readSecrets(secret: unknown): string[] {
   const secrets: unknown[] = Array.isArray(secret) ? [...secret] : [secret]
-  if (secrets.length > 0 && secrets.every((one): one is string => typeof one === 'string' && one !== '')) return secrets
-  throw invalidOption('secret must be a text that is not empty, or an array of such texts')
+  if (secrets.length > 0 && secrets.every((one): one is string => typeof one === 'string' && one !== '' && one.isWellFormed())) return secrets
+  throw invalidOption('secret must be a text that is not empty and has no half of a surrogate pair, or an array of such texts')
 }
 
 function readDescription({ header = 'X-Webhook-Signature', prefix = '', encoding = 'hex', timestampHeader }: WebhookOptions) {
