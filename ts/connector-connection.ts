@@ -100,13 +100,19 @@ function readResilience(resilient: boolean | ResilienceOptions = true): Care | u
 export async function open(spec: ConnectorSpec, launch: Launch, wanted: Wanted, signal: AbortSignal, closed: (connection: ConnectorConnection) => void): Promise<ConnectorConnection> {
   const { env, cwd, headers, transport, allowInsecureHttp, ...common } = wanted.client
   const reached = 'url' in launch
-    ? { url: launch.url, headers: { ...headers, ...launch.headers }, transport, allowInsecureHttp, env, cwd }
+    ? { url: launch.url, headers: { ...without(headers, launch.headers), ...launch.headers }, transport, allowInsecureHttp, env, cwd }
     : { command: launch.command, args: launch.args, env: { ...env, ...launch.env }, cwd, headers, transport, allowInsecureHttp }
   const respawn = wanted.care === undefined ? false : common.respawn
   const options = Object.fromEntries(Object.entries({ ...common, respawn, ...reached, namespace: spec.name }).filter(([, value]) => value !== undefined))
   const client = await openForConnector(readOptions(options as unknown as MCPClientOptions, {}), wanted.care, signal)
     .catch((error: unknown) => { throw signal.aborted ? cancelled(spec) : withCause(error) })
   return new ConnectorConnection(spec, client, closed)
+}
+
+/** Headers but for those that others have too, however they are written. */
+function without(headers: Record<string, string> = {}, others: Record<string, string>): Record<string, string> {
+  const taken = new Set(Object.keys(others).map(name => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase())))
 }
 
 export function cancelled(spec: ConnectorSpec): ToolError {
