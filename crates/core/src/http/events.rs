@@ -115,12 +115,14 @@ impl EventParser {
 
     /// The place of the next line, without its end.
     fn line(&mut self) -> Result<Option<(usize, usize)>, HttpError> {
-        // The second half of a line end, whose first half was enough.
-        if self.after_return && self.buffer.get(self.start) == Some(&b'\n') {
-            self.start += 1;
+        // The second half of a line end, whose first half was enough. Only the byte right after it is one, in whatever piece that comes.
+        if self.after_return
+            && let Some(next) = self.buffer.get(self.start)
+        {
+            self.start += usize::from(*next == b'\n');
+            self.after_return = false;
         }
         self.searched = self.searched.max(self.start);
-        self.after_return &= self.start == self.buffer.len();
         let unseen = self.buffer.get(self.searched..).unwrap_or_default();
         let Some(length) = unseen.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
             self.searched = self.buffer.len();
@@ -189,6 +191,20 @@ mod tests {
         assert_eq!(whole.get(3), Some(&named));
         let single: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
         assert_eq!(read(&single).unwrap(), whole);
+    }
+
+    #[test]
+    fn line_ends_of_every_kind_follow_each_other_in_whatever_pieces_they_come() {
+        let ends = ["\n", "\r", "\r\n"];
+        for number in 0..27 {
+            let [first, second, third] = [ends[number / 9], ends[number / 3 % 3], ends[number % 3]];
+            let stream = format!("id: 1{first}{second}{third}data: x{first}{second}{third}id: 2{third}{second}{first}");
+            let whole = read(&[stream.as_bytes()]);
+            for size in 1..6 {
+                let pieces: Vec<&[u8]> = stream.as_bytes().chunks(size).collect();
+                assert_eq!(read(&pieces), whole, "{stream:?} in pieces of {size}");
+            }
+        }
     }
 
     #[test]
