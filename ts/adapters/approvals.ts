@@ -20,8 +20,10 @@ export interface FrameworkCall {
 
 export class Approvals {
   readonly #registry: ToolRegistry
+  /** Questions without an answer. */
   readonly #asked = new Recent()
-  readonly #used = new Recent()
+  /** Calls that were asked about here or ran here, whatever their arguments. */
+  readonly #known = new Recent()
 
   constructor(registry: ToolRegistry) { this.#registry = registry }
 
@@ -31,25 +33,26 @@ export class Approvals {
   /** As `wants`, and remembers the question. */
   ask(call: FrameworkCall): boolean {
     if (!this.wants(call)) return false
-    const key = keyOf(call)
-    if (key !== undefined) this.#asked.add(key)
+    const keys = keysOf(call)
+    if (keys !== undefined) {
+      this.#asked.add(keys.exact)
+      this.#known.add(keys.id)
+    }
     return true
   }
 
   /** Uses up the approval of a call that was asked about here. Whether there was one. */
   take(call: FrameworkCall): boolean {
-    const key = keyOf(call)
-    if (key === undefined || !this.#asked.delete(key)) return false
-    this.#used.add(key)
-    return true
+    const keys = keysOf(call)
+    return keys !== undefined && this.#asked.delete(keys.exact)
   }
 
-  /** As `take`; a call that was asked about elsewhere, of which the framework itself holds the approval, counts too, unless it ran here before. */
+  /** As `take`. A call that was asked about in another process, of which the framework itself holds the approval, counts too, once. */
   takeHeld(call: FrameworkCall): boolean {
     if (this.take(call)) return true
-    const key = keyOf(call)
-    if (key === undefined || this.#used.has(key)) return false
-    this.#used.add(key)
+    const keys = keysOf(call)
+    if (keys === undefined || this.#known.has(keys.id)) return false
+    this.#known.add(keys.id)
     return true
   }
 }
@@ -80,18 +83,24 @@ export function approvalsOf(registry: ToolRegistry): Approvals {
 }
 
 /** A call in few bytes, whatever the order of its properties; undefined for one that cannot be told apart or has no JSON form. */
-function keyOf({ callId, name, args }: FrameworkCall): string | undefined {
+function keysOf({ callId, name, args }: FrameworkCall): { exact: string; id: string } | undefined {
   if (callId === undefined || callId === '') return undefined
   try {
     const text = toText(args)
     const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
-    return createHash('sha256').update(JSON.stringify([callId, name, value], sorted)).digest('base64')
+    return { exact: digest([callId, name, value]), id: digest([callId, name]) }
   } catch {
     return undefined
   }
 }
 
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sorted)).digest('base64')
+}
+
+/** Numbers that were rounded could be others: such calls cannot be told apart. */
 function sorted(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError('rounded')
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

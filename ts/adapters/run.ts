@@ -25,7 +25,7 @@ interface CallOptions {
   granted(): boolean
 }
 
-const nobody: ConfirmCallback = () => false
+const nobody: ConfirmCallback = () => { throw new ToolError('CONFIRMATION_REJECTED', 'the framework has no approval of exactly this call that was not used before') }
 const somebody: ConfirmCallback = () => true
 
 /** Runs a call. @throws ToolError `CLOSED`. */
