@@ -21,12 +21,13 @@ export interface ToolOutput {
 interface CallOptions {
   readonly signal: AbortSignal | null | undefined
   readonly approval: Approval
-  /** Uses up the framework's approval of this call; whether there was one. */
-  granted(): boolean
+  /** Uses up the framework's approval of this call; whether there was one, or the person said no. */
+  granted(): boolean | 'declined'
 }
 
 const nobody: ConfirmCallback = () => { throw new ToolError('CONFIRMATION_REJECTED', 'the framework has no approval of exactly this call that was not used before') }
-const somebody: ConfirmCallback = () => true
+const yes: ConfirmCallback = () => true
+const no: ConfirmCallback = () => false
 
 /** Runs a call. @throws ToolError `CLOSED`. */
 export async function runCall(registry: ToolRegistry, { callId, name, args }: FrameworkCall, { signal, approval, granted }: CallOptions): Promise<ToolOutput> {
@@ -40,10 +41,12 @@ export async function runCall(registry: ToolRegistry, { callId, name, args }: Fr
 }
 
 /** What answers the gate's question; undefined for the registry's own callback. */
-function confirmationBy(approval: Approval, granted: () => boolean): ConfirmCallback | undefined {
+function confirmationBy(approval: Approval, granted: CallOptions['granted']): ConfirmCallback | undefined {
   if (approval === 'registry') return undefined
-  if (!granted()) return nobody
-  return approval === 'framework' ? somebody : undefined
+  const answer = granted()
+  if (answer === 'declined') return no
+  if (!answer) return nobody
+  return approval === 'framework' ? yes : undefined
 }
 
 /** An output that is no error. @throws ToolError with the text for the model, for frameworks that expect errors to be thrown. */
