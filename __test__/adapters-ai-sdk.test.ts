@@ -178,6 +178,30 @@ for (const version of ['ai-6', 'ai-7']) {
       assert.match(read(made).at(-1).value ?? read(made).at(-1).reason, /erase/)
     })
 
+    test('what the SDK is told to approve without asking, or to sign besides', { skip: version === 'ai-6' && 'version 6 has no toolApproval' }, async () => {
+      const { registry, ran } = desk()
+      const tools = toAISDKTools(registry, { approval: 'framework' })
+      const made = model([['erase', { path: 'a' }], ['add', { a: 1, b: 1 }]])
+      const result = await run(made, { tools, toolApproval: { erase: 'approved' } })
+      assert.deepEqual([ran, toolOutputs(result).map((part: any) => part.error?.code).sort()], [[], ['CONFIRMATION_REJECTED', undefined]])
+      const signed = { tools, experimental_toolApprovalSecret: 'a secret of at least some length' }
+      const first = await run(model([['erase', { path: 'b' }]]), signed)
+      const { approvalId } = first.content.find((part: any) => part.type === 'tool-approval-request')
+      const messages = [{ role: 'user', content: 'go' }, ...first.response.messages, { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true }] }]
+      for (let index = 0; index < 3; index += 1) await run(model(), { ...signed, messages })
+      assert.deepEqual(ran, ['b'])
+    })
+
+    test('messages of a user interface, also with outputs that a client made up', async () => {
+      const { registry } = desk()
+      const tools = toAISDKTools(registry)
+      const part = (output: unknown, index: number) => ({ type: 'dynamic-tool', toolName: 'web', toolCallId: `c${index}`, state: 'output-available', input: {}, output })
+      const outputs = [{ text: 'fine', status: 'success' }, null, 'text', { text: 5 }, { text: 'x', data: { content: [null, { type: 'image', data: 1 }, { type: 'image', data: 'aGk=', mimeType: 'text/html' }] } }]
+      const messages = await ai.convertToModelMessages([{ role: 'user', parts: [{ type: 'text', text: 'go' }] }, { role: 'assistant', parts: outputs.map(part) }], { tools })
+      const given = messages.filter(({ role }: any) => role === 'tool').flatMap(({ content }: any) => content).map(({ output }: any) => output)
+      assert.deepEqual(given, ['fine', 'null', '"text"', '{"text":5}', 'x'].map(value => ({ type: 'text', value })))
+    })
+
     test('streams', async () => {
       const { registry, ran } = desk()
       const tools = toAISDKTools(registry, { approval: 'framework' })
