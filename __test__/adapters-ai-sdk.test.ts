@@ -62,10 +62,11 @@ for (const version of ['ai-6', 'ai-7']) {
     }
 
     test('a turn: structured results, text from outside, faulty arguments, a tool that fails', async () => {
-      const { registry, ids } = desk()
+      const { registry, ids, states } = desk()
       const made = model([['add', { a: 2, b: 3 }, 'id-1'], ['web', {}], ['fails', {}], ['add', { a: 'two' }]])
-      const result = await run(made, { tools: toAISDKTools(registry) })
+      const result = await run(made, { tools: toAISDKTools(registry), experimental_context: { user: 'ada' }, toolsContext: { add: { user: 'ada' } } })
       assert.equal(result.text, 'done')
+      assert.deepEqual(states, [{ user: 'ada' }])
       const [added, web, failed, faulty] = toolOutputs(result)
       assert.deepEqual(added.output, { text: '{"sum":5}', status: 'success', data: { sum: 5 }, origin: 'builtin' })
       assert.deepEqual(ids, ['id-1'], 'the id of the call is the one of the framework')

@@ -44,9 +44,10 @@ describe('Genkit', { skip, ...LIMIT }, () => {
   })
 
   test('a turn: structured results, text from outside, faulty arguments, a tool that fails', async () => {
-    const { registry } = desk()
+    const { registry, states } = desk()
     const { generate, prompts } = generator([['add', { a: 2, b: 3 }], ['web', {}], ['fails', {}], ['add', { a: 'two' }]])
-    assert.equal((await generate(toolsOf(registry))).text, 'done')
+    assert.equal((await generate(toolsOf(registry), { context: { user: 'ada' } })).text, 'done')
+    assert.equal(states[0].user, 'ada')
     const byRef = Object.fromEntries(parts(prompts).map((part: any) => [part.toolResponse.ref, part]))
     assert.deepEqual([byRef[0].toolResponse.output, byRef[0].metadata.toolbolt], ['{"sum":5}', { text: '{"sum":5}', status: 'success', data: { sum: 5 }, origin: 'builtin' }])
     assert.match(byRef[1].toolResponse.output, GUARDED)

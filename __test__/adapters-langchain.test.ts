@@ -36,8 +36,9 @@ describe('LangChain', { skip, ...LIMIT }, () => {
     agent.invoke(new Command({ resume: Object.fromEntries(questions(result).map(({ id }: any, index: number) => [id, { decisions: [decisions[index]] }])) }), thread)
 
   test('a turn: structured results, text from outside, faulty arguments, a tool that fails', async () => {
-    const { registry, ids } = desk()
-    const result = await agentOf(toolsOf(registry), [['add', { a: 2, b: 3 }, 'id-1'], ['web', {}, '2'], ['fails', {}, '3'], ['add', { a: 'two' }, '4']]).invoke(go, thread)
+    const { registry, ids, states } = desk()
+    const result = await agentOf(toolsOf(registry), [['add', { a: 2, b: 3 }, 'id-1'], ['web', {}, '2'], ['fails', {}, '3'], ['add', { a: 'two' }, '4']]).invoke(go, { ...thread, context: { user: 'ada' } })
+    assert.deepEqual(states, [{ user: 'ada' }])
     assert.equal(result.messages.at(-1).content, 'done')
     const [added, web, failed, faulty] = outputs(result)
     assert.deepEqual([added.content, added.artifact], ['{"sum":5}', { text: '{"sum":5}', status: 'success', data: { sum: 5 }, origin: 'builtin' }])

@@ -8,7 +8,7 @@ import { coded } from './support.ts'
 
 type Call = [name: string, args: object, id: string]
 const { skip, exports } = await framework('mastra')
-const { Agent, InMemoryStore, Mastra, MastraLanguageModelV2Mock } = exports ?? {}
+const { Agent, InMemoryStore, Mastra, MastraLanguageModelV2Mock, RequestContext } = exports ?? {}
 
 test('options', () => {
   const { registry } = desk()
@@ -49,10 +49,11 @@ describe('Mastra', { skip, ...LIMIT }, () => {
   const read = (prompts: any[]) => Object.fromEntries(prompts.at(-1).prompt.filter(({ role }: any) => role === 'tool').flatMap(({ content }: any) => content).map((part: any) => [part.toolCallId, part.output]))
 
   test('a turn: structured results, text from outside, faulty arguments, a tool that fails', async () => {
-    const { registry, ids } = desk()
+    const { registry, ids, states } = desk()
     const { agent, prompts } = agentOf(toMastraTools(registry), [['add', { a: 2, b: 3 }, 'id-1'], ['web', {}, '2'], ['fails', {}, '3'], ['add', { a: 'two' }, '4']])
-    const result = await agent.generate('go')
+    const result = await agent.generate('go', { requestContext: new RequestContext([['user', 'ada']]) })
     assert.equal(result.text, 'done')
+    assert.equal(states[0].get('user'), 'ada')
     assert.deepEqual(ids, ['id-1'])
     const added = result.steps.flatMap((step: any) => step.toolResults).find(({ payload }: any) => payload.toolCallId === 'id-1')
     assert.deepEqual(added.payload.result, { text: '{"sum":5}', status: 'success', data: { sum: 5 }, origin: 'builtin' })
@@ -134,6 +135,15 @@ describe('Mastra', { skip, ...LIMIT }, () => {
     registry.setPermissions(new ToolPermissions({ deny: ['erase'] }))
     await agent.approveToolCallGenerate({ runId, toolCallId: '1' })
     assert.deepEqual([ran, read(prompts)['1'].type], [[], 'error-text'])
+  })
+
+  test('a list that changes: tools that are asked for at each run', async () => {
+    const { registry } = desk()
+    const { agent, prompts } = agentOf(() => toMastraTools(registry))
+    await agent.generate('go')
+    registry.unregister('web')
+    await agent.generate('go')
+    assert.deepEqual(prompts.map(({ tools }: any) => tools.length), [5, 4])
   })
 
   test('streams', async () => {

@@ -52,10 +52,11 @@ async function resume(agent: any, stored: string, approve = true) {
 
 describe('OpenAI Agents', { skip, ...LIMIT }, () => {
   test('a turn: structured results, text from outside, faulty arguments, a tool that fails', async () => {
-    const { registry, ids } = desk()
+    const { registry, ids, states } = desk()
     const agent = agentOf(toOpenAIAgentsTools(registry), [['add', { a: 2, b: 3 }, 'id-1'], ['web', {}], ['fails', {}], ['add', { a: 'two' }]])
-    const result = await run(agent, 'go')
+    const result = await run(agent, 'go', { context: { user: 'ada' } })
     assert.equal(result.finalOutput, 'done')
+    assert.deepEqual(states, [{ user: 'ada' }])
     const [added, web, failed, faulty] = outputs(result)
     assert.deepEqual([added.output, added.customData], ['{"sum":5}', { text: '{"sum":5}', status: 'success', data: { sum: 5 }, origin: 'builtin' }])
     assert.deepEqual(ids, ['id-1'])

@@ -10,7 +10,7 @@ import { ROOT, fail } from './run.mjs'
 
 /** The oldest major version of Node.js that each one names, as far as it is newer than what this package needs. */
 const NEWER_NODE = { 'ai-7': 22, mastra: 22 }
-const FRAMEWORKS = ['ai-6', 'ai-7', 'openai-agents', 'langchain', 'mastra', 'genkit']
+export const FRAMEWORKS = ['ai-6', 'ai-7', 'openai-agents', 'langchain', 'mastra', 'genkit']
 const LIMIT_MS = 10 * 60_000
 
 /** Where a framework is, with the folder `node_modules`. */

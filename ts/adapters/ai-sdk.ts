@@ -13,6 +13,10 @@ export type { AdapterOptions, Approval, ToolOutput }
 interface CallOptions {
   readonly toolCallId: string
   readonly abortSignal?: AbortSignal | undefined
+  /** Of version 7. */
+  readonly context?: unknown
+  /** Of version 6. */
+  readonly experimental_context?: unknown
 }
 
 interface ApprovalOptions {
@@ -71,7 +75,7 @@ export function toAISDKTools(registry: ToolRegistry, options: AdapterOptions = {
       async execute(input, options) {
         tagsFiles = !('experimental_context' in options)
         const call = { callId: options.toolCallId, name, args: input }
-        return orThrow(await runCall(registry, call, { signal: options.abortSignal, approval, granted: () => approvals.take(call) }))
+        return orThrow(await runCall(registry, call, { signal: options.abortSignal, state: options.context ?? options.experimental_context, approval, granted: () => approvals.take(call) }))
       },
       toModelOutput: ({ output }) => toModelOutput(output, tagsFiles),
     }

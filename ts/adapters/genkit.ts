@@ -48,7 +48,7 @@ export function toGenkitTools<T>(registry: ToolRegistry, options: GenkitOptions<
   return tools.map(({ name, description, schema }) => {
     const made = tool({ name, description, multipart: true }, async (args, run: RunOptions) => {
       const granted = approval !== 'registry' && approve(registry, { callId: undefined, name, args }, run)
-      return toAnswer(await runCall(registry, { callId: undefined, name, args }, { signal: signalOf(run), approval, granted: () => granted }))
+      return toAnswer(await runCall(registry, { callId: undefined, name, args }, { signal: signalOf(run), state: run.context, approval, granted: () => granted }))
     })
     const action = (made as { __action?: { inputJsonSchema?: unknown; outputJsonSchema?: unknown } } | undefined)?.__action
     if (action === undefined) throw invalidOption("what `tool` made is no tool of Genkit: pass { tool } of 'genkit'")

@@ -45,6 +45,7 @@ export type LangChainTool = {
 /** What of the configuration of a run is used. */
 interface RunConfig {
   readonly signal?: AbortSignal
+  readonly context?: unknown
   readonly configurable?: { readonly thread_id?: unknown; readonly checkpoint_ns?: unknown }
 }
 
@@ -81,7 +82,7 @@ function toTool(registry: ToolRegistry, { name, description, schema, origin }: O
       // Throws until the run goes on, and then gives the answer.
       const decision = approval !== 'registry' && approvals.wants(call) ? decisionIn(interrupt?.(questionAbout(call, description))) : undefined
       const granted = () => (decision?.type === 'reject' ? 'declined' : decision?.type === 'approve' && approvals.takeHeld({ ...call, callId: idInRun(call, config) }))
-      const output = withMessage(await runCall(registry, call, { signal: config?.signal, approval, granted }), decision)
+      const output = withMessage(await runCall(registry, call, { signal: config?.signal, state: config?.context, approval, granted }), decision)
       if (ToolMessage === undefined || call.callId === undefined) return toContent(orThrow(output))
       return new ToolMessage({ content: toContent(output), artifact: output, status: output.status === 'error' ? 'error' : 'success', tool_call_id: call.callId, name })
     },

@@ -11,6 +11,7 @@ export type { AdapterOptions, Approval, ToolOutput }
 /** What of the context of an execution is used. */
 interface ExecutionContext {
   readonly abortSignal?: AbortSignal
+  readonly requestContext?: unknown
   readonly runId?: string
   readonly agent?: { readonly toolCallId?: string }
 }
@@ -54,7 +55,7 @@ export function toMastraTools(registry: ToolRegistry, options: AdapterOptions = 
         const inRun = callId === undefined ? undefined : JSON.stringify([context.runId, callId])
         // Mastra looks at `requireApproval` also when a run goes on, and comes here only after a yes. Elsewhere than in agents it does neither.
         const granted = () => approvals.take({ callId: ANY_CALL, name, args: input }) && approvals.takeHeld({ callId: inRun, name, args: input })
-        return orThrow(await runCall(registry, { callId, name, args: input }, { signal: context.abortSignal, approval, granted }))
+        return orThrow(await runCall(registry, { callId, name, args: input }, { signal: context.abortSignal, state: context.requestContext, approval, granted }))
       },
       toModelOutput,
     }

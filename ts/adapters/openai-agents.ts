@@ -10,6 +10,7 @@ export type { AdapterOptions, Approval, ToolOutput }
 
 /** What of the SDK's own context is used. */
 interface RunContext {
+  readonly context: unknown
   isToolApproved(approval: { toolName: string; callId: string }): boolean | undefined
 }
 
@@ -84,7 +85,7 @@ function toTool(registry: ToolRegistry, { name, description, schema }: OfferedTo
     async isEnabled() { return registry.toOpenAISchema([name]).length > 0 },
     async invoke(runContext: RunContext, input: string, details?: Details) {
       const call = { callId: details?.toolCall?.callId, name, args: input }
-      const output = await runCall(registry, call, { signal: details?.signal, approval, granted: () => approvals.take(call) || isHeld(runContext, call) && approvals.takeHeld(call) })
+      const output = await runCall(registry, call, { signal: details?.signal, state: runContext.context, approval, granted: () => approvals.take(call) || isHeld(runContext, call) && approvals.takeHeld(call) })
       if (call.callId !== undefined) remember(outputs, runContext, call.callId, output)
       return toModel(output)
     },

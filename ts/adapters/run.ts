@@ -20,6 +20,8 @@ export interface ToolOutput {
 
 interface CallOptions {
   readonly signal: AbortSignal | null | undefined
+  /** What the framework's program passed along, for tools to read as `context.state`. */
+  readonly state: unknown
   readonly approval: Approval
   /** Uses up the framework's approval of this call; whether there was one, or the person said no. */
   granted(): boolean | 'declined'
@@ -30,10 +32,11 @@ const yes: ConfirmCallback = () => true
 const no: ConfirmCallback = () => false
 
 /** Runs a call. @throws ToolError `CLOSED`. */
-export async function runCall(registry: ToolRegistry, { callId, name, args }: FrameworkCall, { signal, approval, granted }: CallOptions): Promise<ToolOutput> {
+export async function runCall(registry: ToolRegistry, { callId, name, args }: FrameworkCall, { signal, state, approval, granted }: CallOptions): Promise<ToolOutput> {
   const response = await registry.execute(name, args as string | object, {
     ...(callId === undefined || callId === '' ? {} : { callId }),
     ...(signal == null ? {} : { signal }),
+    state,
     confirm: confirmationBy(approval, granted),
   })
   const { status, data, code, origin } = response.toJSON()
