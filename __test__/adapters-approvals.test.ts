@@ -24,6 +24,17 @@ test('a call is its id, its tool and its arguments, in whatever order', async ()
   await assert.rejects(runs(registry, 'one', again), refused)
 })
 
+test('a tool that took the name of another meanwhile is not the one that was approved', async () => {
+  const registry = new ToolRegistry()
+  registry.register(bare('one', () => 'the first', { requiresConfirmation: true }))
+  asks(registry, 'one', {})
+  registry.register(bare('one', () => 'the second', { requiresConfirmation: true }), { overwrite: true })
+  await assert.rejects(runs(registry, 'one', {}), refused)
+  const tools = approving(registry)
+  registry.unregister('one')
+  await assert.rejects(tools.one!.execute({}, { toolCallId: '1' }), coded('TOOL_NOT_FOUND'))
+})
+
 test('a call without an id, or with numbers that were rounded, cannot be approved', async () => {
   const registry = new ToolRegistry()
   registry.register(bare('one', () => 'ran', { requiresConfirmation: true }))

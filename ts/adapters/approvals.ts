@@ -33,7 +33,7 @@ export class Approvals {
   /** As `wants`, and remembers the question. */
   ask(call: FrameworkCall): boolean {
     if (!this.wants(call)) return false
-    const keys = keysOf(call)
+    const keys = this.#keysOf(call)
     if (keys !== undefined) {
       this.#asked.add(keys.exact)
       this.#known.add(keys.id)
@@ -43,17 +43,31 @@ export class Approvals {
 
   /** Uses up the approval of a call that was asked about here. Whether there was one. */
   take(call: FrameworkCall): boolean {
-    const keys = keysOf(call)
+    const keys = this.#keysOf(call)
     return keys !== undefined && this.#asked.delete(keys.exact)
   }
 
   /** As `take`. A call that was asked about in another process, of which the framework itself holds the approval, counts too, once. */
   takeHeld(call: FrameworkCall): boolean {
     if (this.take(call)) return true
-    const keys = keysOf(call)
+    const keys = this.#keysOf(call)
     if (keys === undefined || this.#known.has(keys.id)) return false
     this.#known.add(keys.id)
     return true
+  }
+
+  /** A call in few bytes, whatever the order of its properties; undefined for one that cannot be told apart or has no JSON form. */
+  #keysOf({ callId, name, args }: FrameworkCall): { exact: string; id: string } | undefined {
+    if (callId === undefined || callId === '') return undefined
+    try {
+      const text = toText(args)
+      const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
+      // A tool that took the name of another meanwhile is not the one that was asked about.
+      const tool = insideOf(this.#registry).entries.get(name)?.id
+      return { exact: digest([callId, name, tool, value]), id: digest([callId, name]) }
+    } catch {
+      return undefined
+    }
   }
 }
 
@@ -80,18 +94,6 @@ export function approvalsOf(registry: ToolRegistry): Approvals {
   const made = new Approvals(registry)
   ofRegistry.set(registry, made)
   return made
-}
-
-/** A call in few bytes, whatever the order of its properties; undefined for one that cannot be told apart or has no JSON form. */
-function keysOf({ callId, name, args }: FrameworkCall): { exact: string; id: string } | undefined {
-  if (callId === undefined || callId === '') return undefined
-  try {
-    const text = toText(args)
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
-    return { exact: digest([callId, name, value]), id: digest([callId, name]) }
-  } catch {
-    return undefined
-  }
 }
 
 function digest(value: unknown): string {
