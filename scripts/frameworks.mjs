@@ -38,7 +38,7 @@ function install(name) {
   const { status, signal, error, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'], timeout: LIMIT_MS, killSignal: 'SIGKILL' })
   if (error !== undefined || status !== 0) {
     rmSync(join(cwd, 'node_modules'), { recursive: true, force: true })
-    return `npm ci failed (${error?.message ?? signal ?? `exit code ${status}`}): ${(stderr ?? '').trim().split('\n').slice(-3).join(' ')}`
+    return `npm ci failed (${error?.message ?? signal ?? `exit code ${status}`}): ${(stderr ?? '').trim().split('\n').slice(0, 2).join(' ')}`
   }
   writeFileSync(stampFile(name), lockOf(name))
   console.log(`${name}: installed in ${((performance.now() - started) / 1000).toFixed(0)} s`)
