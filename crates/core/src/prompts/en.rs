@@ -56,6 +56,7 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.validation_field" ["path" "message"] "{path}: {message}"
     "tool.validation_sep" [] "; "
     "tool.none" [] "(none)"
+    "tool.export.constraints" ["constraints"] "(JSON Schema: {constraints})"
     "tool.label.required" [] "required"
     "tool.label.optional" [] "optional"
     "tool.label.default" ["value"] ", default {value}"

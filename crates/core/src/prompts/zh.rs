@@ -40,6 +40,7 @@ pub(super) const TEXTS: &[(&str, &str)] = texts! {
     "tool.validation_field" "{path}：{message}"
     "tool.validation_sep" "；"
     "tool.none" "（无）"
+    "tool.export.constraints" "（JSON Schema：{constraints}）"
     "tool.label.required" "必填"
     "tool.label.optional" "可选"
     "tool.label.default" "，默认 {value}"
