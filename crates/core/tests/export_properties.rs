@@ -104,7 +104,7 @@ fn leaf() -> impl Strategy<Value = Value> {
         Just(json!({"type": "object", "additionalProperties": {"type": "string"}})),
         Just(json!({"$ref": "#/$defs/a"})),
         Just(json!({"$ref": "#/$defs/b", "description": "b"})),
-        Just(json!({"$ref": "#/nowhere"})),
+        Just(json!({"$ref": "#/$defs/a", "minimum": 3})),
         Just(json!({"$ref": "#"})),
         Just(json!({"not": {"type": "string"}})),
         Just(json!({"type": "boolean", "examples": [true], "x-y": 1})),
@@ -160,6 +160,66 @@ proptest! {
             }
         }
         if let Err(problem) = check(&root) {
+            prop_assert!(false, "{problem}\nof {root:#}");
+        }
+    }
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        Just(json!(true)),
+        Just(json!("a")),
+        Just(json!("five")),
+        Just(json!("")),
+        Just(json!(5)),
+        Just(json!(1.5)),
+        Just(json!([])),
+        Just(json!({})),
+    ];
+    let key = "[a-e]".prop_map(String::from);
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        let object =
+            prop::collection::vec((key.clone(), inner.clone()), 0..4).prop_map(|members| Value::Object(members.into_iter().collect()));
+        prop_oneof![2 => object, 1 => prop::collection::vec(inner, 0..3).prop_map(Value::from)]
+    })
+}
+
+/// Where a report is empty, the export means what the tool's schema means; strict mode may only ask for more.
+fn same_meaning(schema: &Value, values: &[Value]) -> Result<(), String> {
+    let Some(gate) = gate(schema.clone()) else { return Ok(()) };
+    let Some(original) = schema_of(&gate, Format::Mcp).and_then(|schema| jsonschema::validator_for(&schema).ok()) else { return Ok(()) };
+    for format in [STRICT, LAX, Format::Anthropic, Format::Gemini] {
+        let Some(exported) = schema_of(&gate, format) else { continue };
+        if !export::report(&gate, format, None).is_empty() {
+            continue;
+        }
+        let validator = jsonschema::validator_for(&exported).map_err(|error| format!("{error} in {exported:#}"))?;
+        for value in values.iter().filter(|value| value.is_object()) {
+            let text = value.to_string();
+            let restored = export::restored_arguments(&gate, format, "t", &text)
+                .map_or_else(|| value.clone(), |text| serde_json::from_str(&text).unwrap());
+            let (before, after) = (original.is_valid(&restored), validator.is_valid(value));
+            if (after && !before) || (format != STRICT && !after && original.is_valid(value)) {
+                return Err(format!("{format:?} of {value} (restored {restored}): {before} became {after}\n{exported:#}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_not_reported_means_the_same(mut root in any_schema(), values in prop::collection::vec(any_value(), 12)) {
+        if let Value::Object(root) = &mut root {
+            root.insert("$defs".into(), json!({"a": {"type": "integer"}, "b": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}));
+            if root.get("type").is_some_and(|kind| kind != "object") {
+                root.shift_remove("type");
+            }
+        }
+        if let Err(problem) = same_meaning(&root, &values) {
             prop_assert!(false, "{problem}\nof {root:#}");
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn schema(original: &Value, prompts: &PromptRegistry) -> (Option<Valu
     }
     let narrowed = narrower.root(&keywords).ok();
     let takes = |schema: &Value| {
-        schema.get("additionalProperties").is_some()
+        schema.get("additionalProperties").is_some_and(|extra| extra != &Value::Bool(false))
             || schema.get("properties").and_then(Value::as_object).is_some_and(|keys| !keys.is_empty())
     };
     (narrowed.filter(takes), narrower.flattener.report)

@@ -201,6 +201,11 @@ impl<'a> Narrower<'a> {
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         let extra = keywords.get("additionalProperties").filter(|extra| *extra != &Value::Bool(false));
         let open = keywords.get("additionalProperties") != Some(&Value::Bool(false)) || patterns.is_some();
+        let is_described =
+            |name: &Value| name.as_str().is_some_and(|name| properties.is_some_and(|properties| properties.contains_key(name)));
+        if keywords.get("required").and_then(Value::as_array).is_some_and(|required| !required.iter().all(is_described)) {
+            self.report(path, "required", "a key that is not described was left out");
+        }
         if properties.is_none_or(Map::is_empty) {
             if self.rules.closed && open && (depth > 0 || extra.is_some() || patterns.is_some()) {
                 return Err(path.weakened("additionalProperties", "an object that may have any keys cannot be strict"));
@@ -255,9 +260,6 @@ impl<'a> Narrower<'a> {
             }
             narrowed.insert(key, if self.rules.closed && !needed { union::nullable(value, self.rules.bare) } else { value });
         }
-        if demanded.iter().any(|name| properties.is_none_or(|properties| !properties.contains_key(*name))) {
-            self.report(path, "required", "a key that is not described was left out");
-        }
         if narrowed.is_empty() && !self.rules.closed {
             out.insert("additionalProperties".into(), false.into());
             return Ok(());
@@ -266,7 +268,7 @@ impl<'a> Narrower<'a> {
         if !required.is_empty() || self.rules.closed {
             out.insert("required".into(), required.into());
         }
-        if self.rules.closed {
+        if self.rules.closed || keywords.get("additionalProperties") == Some(&Value::Bool(false)) {
             out.insert("additionalProperties".into(), false.into());
         }
         Ok(())
@@ -374,5 +376,12 @@ fn described(mut narrowed: Value, keywords: &Map<String, Value>, bare: bool) -> 
         };
         target.insert(keyword.to_owned(), full.into());
     }
-    narrowed
+    match narrowed {
+        // With the text, the first alternative may have become what another is already.
+        Value::Object(mut fields) if bare && fields.contains_key("anyOf") => match fields.shift_remove("anyOf") {
+            Some(Value::Array(alternatives)) => union::of(alternatives, bare),
+            _ => fields.into(),
+        },
+        other => other,
+    }
 }
