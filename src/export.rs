@@ -1,4 +1,4 @@
-//! Exports of the registry.
+//! Exports of the registry, and what finds its tools.
 
 use crate::error::misuse;
 use crate::registry::NativeRegistry;
@@ -6,6 +6,7 @@ use crate::values::to_text;
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use toolbolt_core::export::{self, Format};
+use toolbolt_core::find;
 
 #[napi]
 impl NativeRegistry {
@@ -26,6 +27,12 @@ impl NativeRegistry {
     pub fn export_stamp(&self) -> String {
         let (generation, revision) = export::stamp(self.gate());
         format!("{generation}.{revision}")
+    }
+
+    /// The tools that fit a query best, as JSON.
+    #[napi(catch_unwind)]
+    pub fn search(&self, query: String, top: u32) -> Result<String> {
+        to_text(&find::search(self.gate(), &query, top as usize))
     }
 
     /// The tool that a provider's call means, where the name is not the tool's own.

@@ -1,5 +1,4 @@
 /** Calls as providers send them, and results as they want them. One result for each call, in order; whatever else a message holds is left alone. */
-import { toText } from './arguments.js'
 import type { Inner } from './entry.js'
 import { invalidOption, unwrap } from './errors.js'
 import { checkBoolean, checkExecuteOptions } from './options.js'

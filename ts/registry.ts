@@ -20,6 +20,7 @@ import type {
 import { type ToolResponse, isExternal, sourceOf } from './response.js'
 import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
+import { type ToolMatch, type ToolSearchOptions, searchTools } from './tool-search.js'
 import { type TurnOptions, executeAll, mayAsk } from './turn.js'
 import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, OpenAIToolCall, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
 import { wait } from './wait.js'
@@ -265,6 +266,12 @@ export class ToolRegistry implements AsyncDisposable {
 
   /** What an export gives up of which tool's schema, in order of the tools. Calls are held to the whole schema all the same. */
   exportReport(format: ExportFormat, names?: readonly string[], options?: StrictOptions): ExportWeakening[] { return exportReport(this.#inner, format, names, options) }
+
+  /**
+   * The permitted tools that fit a query best, the best first: by the words of names, descriptions and parameter names. Those that share none are left out.
+   * @throws ToolError `INVALID_OPTIONS`.
+   */
+  search(query: string, options?: ToolSearchOptions): ToolMatch[] { return searchTools(this.#inner, query, options) }
 
   /**
    * Runs the tool calls of `choices[0].message` of OpenAI's chat API: the messages to add after it, one for each call in call order; none where it holds no calls.

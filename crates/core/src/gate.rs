@@ -14,6 +14,7 @@ pub use finish::{Finished, Outcome, Verdict};
 use crate::confirm::{self, Rejection};
 use crate::error::{ErrorCode, ToolError};
 use crate::event::{Event, EventKind, Recorder};
+use crate::find::Index;
 use crate::permission::{Denial, Permissions};
 use crate::prompts::PromptRegistry;
 use crate::registry::{Body, Entry, Registry};
@@ -108,6 +109,8 @@ pub struct Gate {
     closed: AtomicBool,
     /// Counts the changes of the table.
     generation: AtomicU64,
+    /// Made when somebody searches.
+    pub(crate) index: Mutex<Option<Arc<Index>>>,
 }
 
 impl Gate {
@@ -126,6 +129,7 @@ impl Gate {
             recorder,
             closed: AtomicBool::new(false),
             generation: AtomicU64::new(0),
+            index: Mutex::default(),
         }
     }
 
