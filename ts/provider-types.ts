@@ -1,10 +1,9 @@
 /** The shapes of providers, as far as they are made and read here. */
-import type { JsonSchema } from './types.js'
 
 /** A schema of arguments as exports give it: deeply frozen, as it is kept for the next export. */
 export interface ObjectSchema {
   readonly type: 'object'
-  readonly properties?: { readonly [name: string]: JsonSchema }
+  readonly properties?: { [name: string]: any }
   readonly required?: string[]
   readonly [keyword: string]: unknown
 }
