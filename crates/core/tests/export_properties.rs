@@ -149,7 +149,7 @@ fn any_schema() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_export_keeps_the_rules(mut root in any_schema(), a in any_schema(), b in any_schema()) {
@@ -209,7 +209,7 @@ fn same_meaning(schema: &Value, values: &[Value]) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_not_reported_means_the_same(mut root in any_schema(), values in prop::collection::vec(any_value(), 12)) {

@@ -176,7 +176,7 @@ fn extra<'a>(parts: &[&'a Map<String, Value>]) -> Vec<&'a Value> {
     parts.iter().filter_map(|part| part.get("additionalProperties")).collect()
 }
 
-fn item<'a>(keywords: &'a Map<String, Value>, index: usize) -> Option<&'a Value> {
+fn item(keywords: &Map<String, Value>, index: usize) -> Option<&Value> {
     let items = keywords.get("items");
     let tuple = keywords.get("prefixItems").or(items).and_then(Value::as_array);
     tuple.and_then(|tuple| tuple.get(index)).or(items.filter(|items| items.is_object()))
