@@ -1,6 +1,7 @@
 //! Finding tools by what they are for: names, descriptions and the names of parameters, ranked by BM25.
 
 mod index;
+mod synonyms;
 mod words;
 
 use crate::export;

@@ -1,5 +1,6 @@
 //! The index: which words each tool has, and how often.
 
+use super::synonyms;
 use super::words::words;
 use crate::registry::Entry;
 use serde_json::Value;
@@ -17,6 +18,10 @@ const B: f64 = 0.6;
 /// What a word counts that a word of the query is only the beginning of, and from how many characters on.
 const BEGINNING: f64 = 0.4;
 const MIN_BEGINNING: usize = 3;
+/// What a word counts that only means the same as a word of the query.
+const MEANING: f64 = 0.5;
+/// How much a tool gains whose whole name is in the query.
+const WHOLE_NAME: f64 = 0.6;
 /// Characters of one description, and parameters of one tool, that are read.
 const MAX_CHARS: usize = 4_000;
 const MAX_PARAMETERS: usize = 200;
@@ -26,6 +31,8 @@ const MAX_PARAMETERS: usize = 200;
 pub(crate) struct Index {
     pub(super) stamp: (u64, u64),
     names: Vec<String>,
+    /// The words of each name.
+    name_words: Vec<Vec<String>>,
     lengths: Vec<f64>,
     average: f64,
     /// For each word the tools that have it, with how much it counts there.
@@ -34,10 +41,12 @@ pub(crate) struct Index {
 
 impl Index {
     pub(super) fn new(stamp: (u64, u64), entries: &[Arc<Entry>]) -> Self {
-        let mut index = Self { stamp, names: Vec::new(), lengths: Vec::new(), average: 1.0, places: BTreeMap::new() };
+        let mut index =
+            Self { stamp, names: Vec::new(), name_words: Vec::new(), lengths: Vec::new(), average: 1.0, places: BTreeMap::new() };
         for (number, entry) in entries.iter().enumerate() {
             let counts = counts(entry);
             index.names.push(entry.definition.name.clone());
+            index.name_words.push(words(&entry.definition.name));
             index.lengths.push(counts.values().sum());
             for (word, count) in counts {
                 index.places.entry(word).or_default().push((number, count));
@@ -53,11 +62,29 @@ impl Index {
         let mut asked = words(query);
         asked.sort_unstable();
         asked.dedup();
+        let others: Vec<Vec<&str>> = asked.iter().map(|word| synonyms::of(word)).collect();
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for word in &asked {
-            for (tool, score) in self.scores(word) {
+        for (word, others) in asked.iter().zip(&others) {
+            let mut best = self.scores(word);
+            for other in others {
+                self.add_places(other, MEANING, &mut best);
+            }
+            for (tool, score) in best {
                 *scores.entry(tool).or_default() += score;
             }
+        }
+        for (tool, score) in &mut scores {
+            let names = self.name_words.get(*tool).map(Vec::as_slice).unwrap_or_default();
+            let said = names.iter().map(|name| {
+                if asked.contains(name) {
+                    1.0
+                } else if others.iter().any(|others| others.contains(&name.as_str())) {
+                    MEANING
+                } else {
+                    0.0
+                }
+            });
+            *score *= 1.0 + WHOLE_NAME * said.sum::<f64>() / amount(names.len()).max(1.0);
         }
         let mut ranked: Vec<(usize, f64)> = scores.into_iter().collect();
         ranked.sort_by(|(first, one), (second, other)| other.total_cmp(one).then(first.cmp(second)));
@@ -69,21 +96,27 @@ impl Index {
         let mut best = HashMap::new();
         let from = (Bound::Included(word), Bound::Unbounded);
         let beginnings = self.places.range::<str, _>(from).take_while(|(known, _)| known.starts_with(word));
-        for (known, places) in beginnings {
-            let part = if known == word { 1.0 } else { BEGINNING };
-            if known != word && word.chars().count() < MIN_BEGINNING {
-                break;
-            }
-            let tools = amount(places.len());
-            let rarity = (1.0 + (amount(self.names.len()) - tools + 0.5) / (tools + 0.5)).ln();
-            for (tool, count) in places {
-                let length = self.lengths.get(*tool).copied().unwrap_or(1.0) / self.average;
-                let score = part * rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
-                let known: &mut f64 = best.entry(*tool).or_default();
-                *known = known.max(score);
+        for known in beginnings.map(|(known, _)| known) {
+            if known == word {
+                self.add_places(known, 1.0, &mut best);
+            } else if word.chars().count() >= MIN_BEGINNING {
+                self.add_places(known, BEGINNING, &mut best);
             }
         }
         best
+    }
+
+    /// What one word gives to the tools that have it, where that is more than they got.
+    fn add_places(&self, word: &str, part: f64, best: &mut HashMap<usize, f64>) {
+        let Some(places) = self.places.get(word) else { return };
+        let tools = amount(places.len());
+        let rarity = (1.0 + (amount(self.names.len()) - tools + 0.5) / (tools + 0.5)).ln();
+        for (tool, count) in places {
+            let length = self.lengths.get(*tool).copied().unwrap_or(1.0) / self.average;
+            let score = part * rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
+            let known = best.entry(*tool).or_default();
+            *known = known.max(score);
+        }
     }
 }
 
