@@ -6,7 +6,7 @@
 mod rules;
 
 use proptest::prelude::*;
-use rules::{anthropic, gemini, openai, strict};
+use rules::{anthropic, gemini, openai, references, strict};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,6 +64,12 @@ fn check(schema: &Value) -> Result<(), String> {
     }
     openai(&schema_of(&gate, LAX).ok_or("no schema")?)?;
     anthropic(&schema_of(&gate, Format::Anthropic).ok_or("no schema")?)?;
+    if references(schema, schema).is_ok() {
+        for format in [LAX, Format::Anthropic] {
+            let found = schema_of(&gate, format).ok_or("no schema")?;
+            references(&found, &found)?;
+        }
+    }
     if let Some(found) = schema_of(&gate, Format::Gemini) {
         gemini(&found)?;
     }
@@ -105,6 +111,9 @@ fn leaf() -> impl Strategy<Value = Value> {
         Just(json!({"$ref": "#/$defs/a"})),
         Just(json!({"$ref": "#/$defs/b", "description": "b"})),
         Just(json!({"$ref": "#/$defs/a", "minimum": 3})),
+        Just(json!({"$ref": "#/anyOf/0"})),
+        Just(json!({"$ref": "#/oneOf/0/properties/a"})),
+        Just(json!({"$ref": "#/allOf/0/properties/$filter"})),
         Just(json!({"$ref": "#"})),
         Just(json!({"not": {"type": "string"}})),
         Just(json!({"type": "boolean", "examples": [true], "x-y": 1})),

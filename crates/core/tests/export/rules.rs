@@ -41,6 +41,18 @@ pub(crate) fn openai(schema: &Value) -> Checked {
     ensure(!keys(schema).any(|key| refused.contains(&key.as_str())), "the root has alternatives", schema)
 }
 
+/// Every local reference leads somewhere.
+pub(crate) fn references(schema: &Value, root: &Value) -> Checked {
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#')) {
+        ensure(root.pointer(pointer).is_some(), "a reference that leads nowhere", schema)?;
+    }
+    match schema {
+        Value::Array(items) => items.iter().try_for_each(|item| references(item, root)),
+        Value::Object(fields) => fields.values().try_for_each(|field| references(field, root)),
+        _ => Ok(()),
+    }
+}
+
 /// OpenAI's strict mode.
 pub(crate) fn strict(schema: &Value) -> Checked {
     openai(schema)?;
