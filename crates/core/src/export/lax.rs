@@ -4,6 +4,7 @@ use super::flatten::{Flattener, parts};
 use super::report::{Path, Report};
 use super::root;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Parts of schemas that are copied so that references to what moved still lead there.
 const MAX_COPIED: usize = 10_000;
@@ -29,8 +30,13 @@ pub(super) fn root(original: &Value) -> (Map<String, Value>, Report) {
 /// What references lead to that is no longer there, as with the alternatives of a root, becomes a definition.
 fn reachable(keywords: Map<String, Value>, original: &Value, report: &mut Report) -> Map<String, Value> {
     let (mut schema, mut copied, mut number) = (Value::Object(keywords), 0, 0);
+    let mut known: HashMap<String, String> = HashMap::new();
     while number < MAX_MOVED {
         let Some(lost) = lost_reference(&schema, &schema).map(str::to_owned) else { break };
+        if let Some(moved) = known.get(&lost) {
+            redirect(&mut schema, &lost, moved);
+            continue;
+        }
         let target = lost.strip_prefix('#').and_then(|pointer| original.pointer(pointer));
         copied += target.map_or(1, parts);
         let target = target.filter(|_| copied <= MAX_COPIED).cloned().unwrap_or_else(|| {
@@ -48,6 +54,7 @@ fn reachable(keywords: Map<String, Value>, original: &Value, report: &mut Report
         define(&mut schema, key, target);
         // Also in what was copied just now, which may hold itself.
         redirect(&mut schema, &lost, &moved);
+        known.insert(lost, moved);
     }
     match schema {
         Value::Object(keywords) => keywords,
