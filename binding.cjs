@@ -841,6 +841,7 @@ module.exports.NativeMcpClient = nativeBinding.NativeMcpClient
 module.exports.NativePermissions = nativeBinding.NativePermissions
 module.exports.NativePrompts = nativeBinding.NativePrompts
 module.exports.NativeRegistry = nativeBinding.NativeRegistry
+module.exports.NativeServer = nativeBinding.NativeServer
 module.exports.NativeTool = nativeBinding.NativeTool
 module.exports.answer = nativeBinding.answer
 module.exports.batchEnds = nativeBinding.batchEnds

@@ -155,6 +155,22 @@ export declare class NativeRegistry {
   guard(text: string, origin: string, tool?: string | undefined | null): string
 }
 
+/** A registry behind an MCP server. */
+export declare class NativeServer {
+  /** A server that nobody reaches yet. `number` is what its calls are for, `settings` is JSON. */
+  constructor(registry: NativeRegistry, number: number, settings: string)
+  /** Listens; the address goes to the promise under `token`, or an empty text for standard streams. */
+  start(token: number): void
+  /** Serves until it is closed, or the input ends. */
+  run(token: number): void
+  /** Ends it: calls under way are cancelled. */
+  close(): void
+  /** Asks the user of the client that made a call: `yes` or `no`. */
+  ask(token: number, call: number, text: string): void
+  /** Tells the client that made a call how far it has come. */
+  progress(call: number, progress: number, total?: number | undefined | null, message?: string | undefined | null): void
+}
+
 /** A tool's body and how it presents itself. */
 export declare class NativeTool {
   /** What it does, in the words of the prompts at the time it was made. */

@@ -34,6 +34,8 @@ export type {
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'
 export { ToolResponse } from './dist/response.js'
 export { type SearchData, type SearchOptions, type SearchResult, type SearchSource, SearchTool } from './dist/search.js'
+export { type McpServer, serveMcp } from './dist/serve.js'
+export { type ServeAuthCallback, type ServeHttpOptions, type ServeOptions, type ServeStdioOptions } from './dist/serve-options.js'
 export { type CallableOptions, type MethodToolOptions, Tool, type ToolDefinition, type ToolFlags, type ToolSpec, tool, toolsOf } from './dist/tool.js'
 export { type Searchable, type ToolMatch, type ToolSearchOptions, ToolSearchTool } from './dist/tool-search.js'
 export type {

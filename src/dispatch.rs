@@ -55,6 +55,10 @@ pub(crate) enum Message {
     AuthToken = 11,
     /// The tools of a server changed; the token is the number of who listens.
     ToolsChanged = 10,
+    /// A client of an MCP server of ours calls a tool; the token is to be answered.
+    Serve = 12,
+    /// A client of one brings a token; the token of the message is to be answered.
+    Admit = 13,
     /// Root certificates are wanted; the token is to be answered.
     RootCertificates = 8,
 }

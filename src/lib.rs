@@ -12,6 +12,7 @@ mod mcp;
 mod policy;
 mod raw;
 mod registry;
+mod serve;
 mod surroundings;
 mod threads;
 mod tokens;

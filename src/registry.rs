@@ -100,6 +100,10 @@ impl NativeRegistry {
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }
+
+    pub(crate) fn shared_gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gate)
+    }
 }
 
 impl Drop for NativeRegistry {

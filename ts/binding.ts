@@ -10,7 +10,7 @@ export type Binding = typeof Generated & {
   finish(gate: number, ticket: number, text: string, status?: number, dataBytes?: number): undefined | string | null
 }
 
-export type { NativeCredentialStore, NativeMcpClient, NativePermissions, NativePrompts, NativeRegistry, NativeTool } from '../binding.cjs'
+export type { NativeCredentialStore, NativeMcpClient, NativePermissions, NativePrompts, NativeRegistry, NativeServer, NativeTool } from '../binding.cjs'
 
 function load(): Binding {
   const require = createRequire(import.meta.url)

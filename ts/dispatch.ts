@@ -15,6 +15,8 @@ const VARIABLES = 7
 const ROOT_CERTIFICATES = 8
 const AUTH_TOKEN = 11
 const TOOLS_CHANGED = 10
+const SERVE = 12
+const ADMIT = 13
 
 interface Operation {
   resolve(result: string): void
@@ -51,6 +53,25 @@ export interface ToolListener {
   changed(payload: string): void
 }
 
+/** A call of a client of a server of ours. */
+export interface ServedCall {
+  /** The server's number of it. */
+  readonly call: number
+  readonly name: string
+  /** JSON text. */
+  readonly arguments: string
+  readonly callId: string
+  /** Whether the client can ask its user. */
+  readonly canAsk: boolean
+}
+
+/** What a server of ours does with its clients. */
+export interface Served {
+  /** The result of `tools/call` as JSON. */
+  call(call: ServedCall, signal: AbortSignal): Promise<string>
+  admits(token: string | undefined): Promise<boolean>
+}
+
 /** Reached at the end of a turn, at a tenth of what `queueMicrotask` costs. */
 const TURN_END = Promise.resolve()
 const operations = new Map<number, Operation>()
@@ -79,6 +100,7 @@ class Numbered<T extends object> {
 const policies = new Numbered<Policy>()
 const tokenSources = new Numbered<TokenSource>()
 const toolListeners = new Numbered<ToolListener>()
+const servers = new Numbered<Served>()
 
 /** Registers the JavaScript side of a gate. It is held weakly: a dropped registry is collected. */
 export function addHost(gate: number, host: Host): void {
@@ -90,6 +112,9 @@ export function addPolicy(policy: Policy): number { return policies.add(policy) 
 
 /** Registers a listener and gives its number, held weakly. */
 export function addToolListener(listener: ToolListener): number { return toolListeners.add(listener) }
+
+/** Registers a server and gives its number, held weakly. */
+export function addServer(server: Served): number { return servers.add(server) }
 
 /** Registers who gives tokens and gives the number, held weakly. */
 export function addTokenSource(source: TokenSource): number { return tokenSources.add(source) }
@@ -175,24 +200,41 @@ function receive(message: number, token: number, payload: string): void {
     case AUTH_TOKEN:
       void giveToken(token, payload)
       return
+    case ADMIT:
+      void admit(token, payload)
+      return
     case CONFIRM:
     case EXECUTE:
+    case SERVE:
       void reply(message, token, payload)
   }
 }
 
 async function reply(message: number, token: number, payload: string): Promise<void> {
-  let answer = '[]'
+  let answer = message === SERVE ? '' : '[]'
   const controller = new AbortController()
   questions.set(token, controller)
   try {
-    const host = hosts.get(JSON.parse(payload).gate)?.deref()
-    if (host !== undefined) answer = message === CONFIRM ? JSON.stringify(await host.confirm(payload, controller.signal)) : await host.execute(payload, controller.signal)
+    const about = JSON.parse(payload)
+    const host = hosts.get(about.gate)?.deref()
+    if (message === SERVE) answer = await servers.get(about.server)?.call(about, controller.signal) ?? ''
+    else if (host !== undefined) answer = message === CONFIRM ? JSON.stringify(await host.confirm(payload, controller.signal)) : await host.execute(payload, controller.signal)
   } catch {
     // An unreadable answer counts as a no.
   }
   questions.delete(token)
   binding.answer(token, answer)
+}
+
+async function admit(question: number, payload: string): Promise<void> {
+  let isIn: boolean | undefined = false
+  try {
+    const { server, token } = JSON.parse(payload)
+    isIn = await servers.get(server)?.admits(token ?? undefined)
+  } catch {
+    // Who cannot decide has not said yes, and what was thrown may hold the token.
+  }
+  binding.answer(question, isIn === true ? 'yes' : 'no')
 }
 
 async function giveToken(question: number, payload: string): Promise<void> {

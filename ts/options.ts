@@ -93,7 +93,7 @@ export function checkCallOptions(options: Pick<ExecuteOptions, 'signal' | 'timeo
   checkExecuteOptions(options)
 }
 
-function isSignal(value: unknown): value is AbortSignal {
+export function isSignal(value: unknown): value is AbortSignal {
   return value !== null && typeof value === 'object' && typeof (value as AbortSignal).aborted === 'boolean'
     && typeof (value as AbortSignal).addEventListener === 'function' && typeof (value as AbortSignal).removeEventListener === 'function'
 }

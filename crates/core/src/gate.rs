@@ -26,8 +26,9 @@ use calls::{Call, Calls, Stage};
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// What holds for all calls of a gate unless a tool says otherwise.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +109,7 @@ pub struct Gate {
     recorder: Option<Arc<dyn Recorder>>,
     closed: AtomicBool,
     /// Counts the changes of the table.
-    generation: AtomicU64,
+    pub(crate) generation: watch::Sender<u64>,
     /// Made when somebody searches.
     pub(crate) index: Mutex<Option<Arc<Index>>>,
 }
@@ -128,7 +129,7 @@ impl Gate {
             calls: Mutex::default(),
             recorder,
             closed: AtomicBool::new(false),
-            generation: AtomicU64::new(0),
+            generation: watch::Sender::new(0),
             index: Mutex::default(),
         }
     }
@@ -174,12 +175,12 @@ impl Gate {
     }
 
     fn changed(&self) {
-        self.generation.fetch_add(1, Ordering::Release);
+        self.generation.send_modify(|generation| *generation += 1);
     }
 
     /// Grows whenever tools or permissions change.
     pub fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        *self.generation.borrow()
     }
 
     /// Whether a tool is registered and the permissions let it be called, and so be shown.

@@ -28,5 +28,6 @@ pub mod response;
 pub mod sanitize;
 pub mod schedule;
 pub mod schema;
+pub mod serve;
 pub mod surroundings;
 pub mod tool;
