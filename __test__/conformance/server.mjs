@@ -18,6 +18,7 @@ const TOOLS = {
     { type: 'image', data: PNG, mimeType: 'image/png' },
     { type: 'resource', resource: { uri: 'test://mixed-content-resource', mimeType: 'application/json', text: '{"test":"data","value":123}' } },
   ),
+  test_logging_tool: () => 'This server sends no log messages.',
   test_error_handling: () => { throw new Error('This tool intentionally returns an error for testing') },
   test_tool_with_progress: async (_args, context) => {
     for (const progress of [0, 50, 100]) {
@@ -50,7 +51,7 @@ for (const [name, run] of Object.entries(TOOLS)) add(name, NOTHING, run)
 add('json_schema_2020_12_tool', SCHEMA_2020, () => 'ok')
 add('test_headers', { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, text: { type: 'string' } }, required: ['region'] }, ({ region }) => region)
 // The one question that this server asks: whether a call may run.
-for (const name of ['test_elicitation', 'test_input_required_result_elicitation', 'test_input_required_result_request_state', 'test_input_required_result_tampered_state']) {
+for (const name of ['test_elicitation', 'test_streaming_elicitation', 'test_input_required_result_elicitation', 'test_input_required_result_request_state', 'test_input_required_result_tampered_state']) {
   add(name, NOTHING, () => 'it ran', { requiresConfirmation: true })
 }
 

@@ -146,7 +146,8 @@ impl Server {
     pub(super) fn resume(&self, secret: &str, request: &CallToolRequestParams) -> Result<Suspended, ErrorData> {
         let mut waiting = self.waiting.lock();
         let is_same = waiting.get(secret).is_some_and(|suspended| {
-            suspended.running.name == request.name && Some(&suspended.running.arguments) == request.arguments.as_ref().or(Some(&JsonObject::new()))
+            suspended.running.name == request.name
+                && Some(&suspended.running.arguments) == request.arguments.as_ref().or(Some(&JsonObject::new()))
         });
         let suspended = if is_same { waiting.shift_remove(secret) } else { None };
         suspended.ok_or_else(|| {

@@ -19,7 +19,8 @@ pub(super) struct Door {
 impl Door {
     pub(super) fn admits(&self, headers: &HeaderMap) -> bool {
         let Some(host) = single(headers, &HOST) else { return false };
-        self.admits_host(host) && (!headers.contains_key(ORIGIN) || single(headers, &ORIGIN).is_some_and(|origin| self.admits_origin(origin)))
+        self.admits_host(host)
+            && (!headers.contains_key(ORIGIN) || single(headers, &ORIGIN).is_some_and(|origin| self.admits_origin(origin)))
     }
 
     fn admits_host(&self, host: &str) -> bool {
@@ -36,7 +37,8 @@ impl Door {
             return self.origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin));
         }
         let Ok(uri) = origin.parse::<Uri>() else { return false };
-        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(|host| LOOPBACK.contains(&host.to_ascii_lowercase().as_str()))
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| LOOPBACK.contains(&host.to_ascii_lowercase().as_str()))
     }
 }
 
@@ -50,7 +52,11 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 /// A host without its port.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
+        Some((name, port))
+            if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) =>
+        {
+            name
+        }
         _ => host,
     }
 }

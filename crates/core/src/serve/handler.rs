@@ -7,7 +7,7 @@ use crate::export::{self, Format};
 use crate::tool::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ElicitRequest, Implementation, InputRequest, InputRequests,
-    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ResultType,
     ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -133,8 +133,7 @@ impl Handler {
                         client.tell(update).await;
                     }
                     let text = ended.ok().flatten().ok_or_else(|| ErrorData::internal_error("the program of the tools has ended", None))?;
-                    let result: Result<CallToolResult, _> = serde_json::from_str(&text);
-                    return result.map(Into::into).map_err(|error| ErrorData::internal_error(format!("no result: {error}"), None));
+                    return read(&text).map_err(|error| ErrorData::internal_error(format!("no result: {error}"), None));
                 }
             }
         }
@@ -166,6 +165,13 @@ impl Client {
         };
         let _ = reply.send(answer.map_or(Reply::No, |result| judge(&result)));
     }
+}
+
+fn read(text: &str) -> serde_json::Result<CallToolResponse> {
+    let mut result: CallToolResult = serde_json::from_str(text)?;
+    // Clients of earlier revisions are not told.
+    result.result_type = Some(ResultType::COMPLETE);
+    Ok(result.into())
 }
 
 /// Ends when a client does; nothing tells of that.

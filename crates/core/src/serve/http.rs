@@ -78,7 +78,9 @@ impl Bound {
     /// # Errors
     /// `CONNECTION_FAILED` where the address is taken or not this machine's.
     pub async fn new(server: Arc<Server>, settings: HttpSettings) -> Result<Self, ToolError> {
-        let failed = |error: std::io::Error| ToolError::new(ErrorCode::ConnectionFailed, format!("cannot listen at {}:{}: {error}", settings.host, settings.port));
+        let failed = |error: std::io::Error| {
+            ToolError::new(ErrorCode::ConnectionFailed, format!("cannot listen at {}:{}: {error}", settings.host, settings.port))
+        };
         let listener = TcpListener::bind((settings.host.as_str(), settings.port)).await.map_err(failed)?;
         let sessions = Arc::new(LocalSessionManager::default());
         // The door of this file is the one that counts: it stands before the body is read.

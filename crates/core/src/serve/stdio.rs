@@ -52,7 +52,10 @@ impl Server {
         let (drain, writer) = duplex(BUFFER);
         let (runtime, closing) = (Handle::current(), self.closing.clone());
         let threads = [
-            on_thread("toolbolt-stdin", { let runtime = runtime.clone(); move || read(&input, fill, &runtime, &closing) }),
+            on_thread("toolbolt-stdin", {
+                let runtime = runtime.clone();
+                move || read(&input, fill, &runtime, &closing)
+            }),
             on_thread("toolbolt-stdout", move || write(&output, drain, &runtime)),
         ];
         if let Some(error) = threads.into_iter().find_map(Result::err) {
