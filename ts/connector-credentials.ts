@@ -2,7 +2,7 @@
 import { binding } from './binding.js'
 import { type ConnectorSpec, specText } from './connector-spec.js'
 import { ToolError, invalidOption, nameOf, unwrap } from './errors.js'
-import { checkRecord } from './options.js'
+import { checkRecord, isRecord } from './options.js'
 
 /** Keeps the credentials of connectors by their names. Any object with these methods is one; what they give may be a promise or not. */
 export interface CredentialStore {
@@ -22,10 +22,13 @@ export type Launch = { readonly command: string; readonly args: string[]; readon
 /** The credential that stands for an OAuth 2 authorization. */
 const ACCESS_TOKEN = 'access_token'
 
-/** @throws ToolError `INVALID_OPTIONS`. */
-export function checkCredentials(credentials: unknown): asserts credentials is Readonly<Record<string, string>> | undefined {
+/** Credentials that a caller gave. Each value is read once: another one might be no text, and would be told. @throws ToolError `INVALID_OPTIONS`. */
+export function readCredentials(credentials: unknown): Readonly<Record<string, string>> {
   checkRecord(credentials, 'credentials')
-  if (credentials !== undefined && !Object.values(credentials).every(value => typeof value === 'string')) throw invalidOption('credentials must be an object of strings')
+  const entries = Object.entries(credentials ?? {})
+  const isText = ([, value]: [string, unknown]) => typeof value === 'string' && value.isWellFormed()
+  if (!entries.every((entry): entry is [string, string] => isText(entry))) throw invalidOption('credentials must be an object of strings without halves of surrogate pairs')
+  return Object.fromEntries(entries)
 }
 
 /** @throws ToolError `INVALID_OPTIONS`. */
@@ -55,17 +58,36 @@ export async function launchOf(spec: ConnectorSpec, given: Readonly<Record<strin
 /** A store that fails is no store without credentials: another source could hold those of another account. */
 async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: CredentialStore): Promise<Record<string, string>> {
   const failed = (how: string) => new ToolError('CREDENTIAL_STORE_FAILED', `connector '${spec.name}': the credential store ${how}. Correct it, or pass every credential with credentials`)
-  let found: unknown
+  let read: Record<string, string> | string
   try {
-    found = await store.get(spec.name)
+    read = recordOf(await store.get(spec.name), keys)
   } catch (error) {
-    // What a store of an app says may hold a secret; ours say none.
-    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(`threw ${nameOf(error)}`)
+    throw ofToolbolt(error, spec) ?? failed(`threw ${nameOf(error)}`)
   }
+  if (typeof read === 'string') throw failed(read)
+  return read
+}
+
+/** What a store gave, or what is wrong with it. Each value is read once, as it may be another one the next time. */
+function recordOf(found: unknown, keys: readonly string[]): Record<string, string> | string {
   if (found === undefined || found === null) return {}
-  if (typeof found !== 'object' || Array.isArray(found)) throw failed('gave something that is no object')
-  const record = found as Record<string, unknown>
-  const known = keys.filter(key => Object.hasOwn(record, key) && record[key] !== undefined)
-  if (known.some(key => typeof record[key] !== 'string')) throw failed('gave a credential that is no text')
-  return Object.fromEntries(known.map(key => [key, record[key] as string]))
+  if (!isRecord(found)) return 'gave something that is no plain object'
+  const read: Record<string, string> = {}
+  for (const key of keys) {
+    const value = Object.hasOwn(found, key) ? found[key] : undefined
+    if (value === undefined) continue
+    if (typeof value !== 'string') return 'gave a credential that is no text'
+    if (!value.isWellFormed()) return 'gave a credential with half of a surrogate pair'
+    read[key] = value
+  }
+  return read
+}
+
+/** What a store of an app says may hold a secret; ours say none. An error may throw in turn when it is looked at. */
+function ofToolbolt(error: unknown, spec: ConnectorSpec): ToolError | undefined {
+  try {
+    return ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : undefined
+  } catch {
+    return undefined
+  }
 }
