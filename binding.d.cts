@@ -91,6 +91,18 @@ export declare class NativePrompts {
 
 /** A registry and its pipeline. */
 export declare class NativeRegistry {
+  /** The tools in the shape of a provider, as JSON. */
+  exportTools(format: string, strict: boolean, names?: Array<string> | undefined | null): string
+  /** What that gives up, as JSON. */
+  exportReport(format: string, strict: boolean, names?: Array<string> | undefined | null): string
+  /** Stays the same as long as every export does. */
+  exportStamp(): string
+  /** The tools that fit a query best, as JSON. */
+  search(query: string, top: number): string
+  /** The tool that a provider's call means, where the name is not the tool's own. */
+  ownName(format: string, name: string): string | null
+  /** Arguments in the words of the tool's own schema, where they are not that already. */
+  restoredArguments(format: string, name: string, text: string): string | null
   /** An empty registry. */
   constructor(settings: RegistrySettings, prompts: NativePrompts, permissions?: NativePermissions | undefined | null)
   /** The number of this gate for the raw functions. */
@@ -139,8 +151,6 @@ export declare class NativeRegistry {
   catalog(): string
   /** A block a tool, with parameters. */
   description(names?: Array<string> | undefined | null): string
-  /** OpenAI's tool list, as JSON. */
-  openaiTools(names?: Array<string> | undefined | null): string
   /** Text from outside between delimiters. */
   guard(text: string, origin: string, tool?: string | undefined | null): string
 }

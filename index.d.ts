@@ -26,10 +26,16 @@ export {
 } from './dist/notes.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
+export type { ProviderTurnOptions } from './dist/provider-calls.js'
+export type {
+  AnthropicImageType, AnthropicTool, AnthropicToolResult, DeferOptions, ExportFormat, ExportWeakening, GeminiFunctionDeclaration, GeminiFunctionResponse, GeminiTool,
+  McpToolDefinition, ObjectSchema, OpenAIFunctionCallOutput, OpenAIResponsesTool, OpenAIToolMessage, StrictOptions,
+} from './dist/provider-types.js'
 export { type Registrable, type RegistryOptions, ToolRegistry, type TurnOptions } from './dist/registry.js'
 export { ToolResponse } from './dist/response.js'
 export { type SearchData, type SearchOptions, type SearchResult, type SearchSource, SearchTool } from './dist/search.js'
 export { type CallableOptions, type MethodToolOptions, Tool, type ToolDefinition, type ToolFlags, type ToolSpec, tool, toolsOf } from './dist/tool.js'
+export { type Searchable, type ToolMatch, type ToolSearchOptions, ToolSearchTool } from './dist/tool-search.js'
 export type {
   ConfirmCallback, ConfirmRequest, ExecuteOptions, ExecuteSyncOptions, InferArgs, InputSchema, JsonObject, JsonSchema, JsonValue, OpenAITool, OpenAIToolCall,
   Progress, ResultObject, StandardSchema, ToolCall, ToolContext, ToolEvent, ToolParameter, ToolResult, ToolStatus,

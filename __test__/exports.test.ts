@@ -7,7 +7,7 @@ const EXPORTS = [
   'AuthType', 'CLITool', 'CalculatorTool', 'ConnectorConnection', 'ConnectorRegistry', 'ConnectorSpec', 'EnvironmentCredentialStore',
   'FileCredentialStore', 'HealthMonitor', 'KeyringCredentialStore', 'MCPClient', 'MCPTool', 'MemoryCredentialStore', 'NotesTool', 'PromptError',
   'PromptRegistry', 'SearchTool', 'Tool', 'ToolError', 'ToolPermissions', 'ToolRegistrationError', 'ToolRegistry', 'ToolResponse',
-  'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
+  'ToolSearchTool', 'builtinConnectors', 'sanitizeToolName', 'tool', 'toolsOf', 'verifyWebhook',
 ]
 
 interface Manifest {

@@ -6,6 +6,7 @@ mod delivery;
 mod dispatch;
 mod environment;
 mod error;
+mod export;
 mod host;
 mod mcp;
 mod policy;

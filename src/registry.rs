@@ -96,6 +96,12 @@ pub struct NativeRegistry {
     closing: CancellationToken,
 }
 
+impl NativeRegistry {
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+}
+
 impl Drop for NativeRegistry {
     fn drop(&mut self) {
         environment::remove_gate(self.index);
@@ -299,12 +305,6 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn description(&self, names: Option<Vec<String>>) -> String {
         export::description(&self.gate, names.as_deref())
-    }
-
-    /// OpenAI's tool list, as JSON.
-    #[napi(catch_unwind)]
-    pub fn openai_tools(&self, names: Option<Vec<String>>) -> Result<String> {
-        to_text(&export::openai_tools(&self.gate, names.as_deref()))
     }
 
     /// Text from outside between delimiters.

@@ -5,15 +5,22 @@ import { type Host, addHost } from './dispatch.js'
 import type { Entry, Inner } from './entry.js'
 import { ToolError, invalidOption, unwrap } from './errors.js'
 import { execute, executeSync } from './execute.js'
+import { checkNames, exportReport, exportTools } from './exports.js'
 import { checkChars, checkExecuteOptions, checkFunction, checkKeys, checkMs, checkName } from './options.js'
 import { type ToolPermissions, nativePermissions } from './permissions.js'
 import type { MCPClient } from './mcp.js'
 import { ConnectedServers, type McpServersOptions, type McpServersSource, connectServers } from './mcp-servers.js'
 import { type PromptRegistry, nativePrompts } from './prompts.js'
 import { DEFAULT_TIMEOUT_MS, type Registrable, duplicate, registerTool, toTool } from './register.js'
+import { type ProviderTurnOptions, runAnthropic, runGemini, runOpenAI, runOpenAIResponses } from './provider-calls.js'
+import type {
+  AnthropicTool, AnthropicToolResult, DeferOptions, ExportFormat, ExportWeakening, GeminiFunctionResponse, GeminiTool, McpToolDefinition, OpenAIFunctionCallOutput,
+  OpenAIResponsesTool, OpenAIToolMessage, StrictOptions,
+} from './provider-types.js'
 import { type ToolResponse, isExternal, sourceOf } from './response.js'
 import { deepFreeze } from './arguments.js'
 import { type CallableOptions, FunctionTool, Tool, type ToolFlags } from './tool.js'
+import { type ToolMatch, type ToolSearchOptions, searchTools } from './tool-search.js'
 import { type TurnOptions, executeAll, mayAsk } from './turn.js'
 import type { ConfirmCallback, ExecuteOptions, ExecuteSyncOptions, OpenAITool, OpenAIToolCall, ToolCall, ToolEvent, ToolParameter, ToolResult } from './types.js'
 import { wait } from './wait.js'
@@ -232,10 +239,57 @@ export class ToolRegistry implements AsyncDisposable {
     return isExternal(response) ? this.#inner.native.guard(response.text, String(response.origin ?? ''), sourceOf(response) ?? null) : response.text
   }
 
-  /** The permitted tools for OpenAI's chat API: all, or the named ones in the given order, each once, unknown names left out. */
-  toOpenAISchema(names?: readonly string[]): OpenAITool[] {
-    return JSON.parse(unwrap(() => this.#inner.native.openaiTools(checkNames(names))))
+  /**
+   * The permitted tools for OpenAI's chat API: all, or the named ones in the given order, each once, unknown names left out. As in every
+   * export, the tools are the caller's and their schemas are shared and frozen. `exportReport` tells what a provider's rules made of them.
+   */
+  toOpenAISchema(names?: readonly string[], options?: StrictOptions): OpenAITool[] {
+    return exportTools(this.#inner, 'openai', names, options, ['strict'])
   }
+
+  /** The same for OpenAI's Responses API. */
+  toOpenAIResponses(names?: readonly string[], options?: StrictOptions & DeferOptions): OpenAIResponsesTool[] {
+    return exportTools(this.#inner, 'openai-responses', names, options, ['strict', 'deferLoading'])
+  }
+
+  /** The same for Anthropic's Messages API. */
+  toAnthropic(names?: readonly string[], options?: DeferOptions): AnthropicTool[] { return exportTools(this.#inner, 'anthropic', names, options, ['deferLoading']) }
+
+  /** The same for Gemini: one element that declares all, or none where there is nothing to declare, which Gemini would refuse. */
+  toGemini(names?: readonly string[]): GeminiTool[] {
+    const functionDeclarations = exportTools(this.#inner, 'gemini', names)
+    return functionDeclarations.length === 0 ? [] : [{ functionDeclarations }]
+  }
+
+  /** The same as `tools/list` of MCP lists tools, each schema as it is. */
+  toMcp(names?: readonly string[]): McpToolDefinition[] { return exportTools(this.#inner, 'mcp', names) }
+
+  /** What an export gives up of which tool's schema, in order of the tools. Calls are held to the whole schema all the same. */
+  exportReport(format: ExportFormat, names?: readonly string[], options?: StrictOptions): ExportWeakening[] { return exportReport(this.#inner, format, names, options) }
+
+  /**
+   * The permitted tools that fit a query best, the best first: by the words of names, descriptions and parameter names. Those that share none are left out.
+   * @throws ToolError `INVALID_OPTIONS`.
+   */
+  search(query: string, options?: ToolSearchOptions): ToolMatch[] { return searchTools(this.#inner, query, options) }
+
+  /**
+   * Runs the tool calls of `choices[0].message` of OpenAI's chat API: the messages to add after it, one for each call in call order; none where it holds no calls.
+   * What a model did wrong becomes an error that it can read. Results are what `render` gives.
+   * @throws ToolError `INVALID_OPTIONS` for a wrong option or what is no message; `CLOSED`. So do the others.
+   */
+  runOpenAICalls(message: object, options?: ProviderTurnOptions): Promise<OpenAIToolMessage[]> { return runOpenAI(this.#inner, this.#render, message, options) }
+
+  /** The same for a response of OpenAI's Responses API, or its `output`: the items to add after that. Images of results go along. */
+  runOpenAIResponsesCalls(response: object, options?: ProviderTurnOptions): Promise<OpenAIFunctionCallOutput[]> { return runOpenAIResponses(this.#inner, this.#render, response, options) }
+
+  /** The same for a message of Anthropic's Messages API: the blocks of the user's next message. Images of results go along. */
+  runAnthropicCalls(message: object, options?: ProviderTurnOptions): Promise<AnthropicToolResult[]> { return runAnthropic(this.#inner, this.#render, message, options) }
+
+  /** The same for a response of Gemini, or its first candidate's content: the parts of the user's next content. Images of results go along. */
+  runGeminiCalls(response: object, options?: ProviderTurnOptions): Promise<GeminiFunctionResponse[]> { return runGemini(this.#inner, this.#render, response, options) }
+
+  readonly #render = (response: ToolResponse): string => this.render(response)
 
   /**
    * Connects the servers of an `mcpServers` file, the one that editors and assistants share, or of such an object, all at the same time,
@@ -270,12 +324,6 @@ export class ToolRegistry implements AsyncDisposable {
 
 /** @internal The inside of a registry, for tests of calls that begin outside JavaScript. */
 export function insideOf(registry: ToolRegistry): Inner { return innerOf(registry) }
-
-function checkNames(names: readonly string[] | undefined): string[] | null {
-  if (names === undefined || names === null) return null
-  if (!Array.isArray(names) || !names.every(name => typeof name === 'string')) throw invalidOption('names must be an array of strings')
-  return [...names]
-}
 
 /** What the core asks JavaScript when a call does not begin here. */
 function hostOf(inner: Inner): Host {

@@ -6,6 +6,7 @@ import type { Entry, Inner } from './entry.js'
 import { type ErrorCode, ToolError, invalidOption, unwrap } from './errors.js'
 import { execute } from './execute.js'
 import { ignore } from './listener.js'
+import type { ExportFormat } from './provider-types.js'
 import { ToolResponse } from './response.js'
 import type { StandardResult } from './schema.js'
 import type { ExecuteOptions, OpenAIToolCall, ToolCall } from './types.js'
@@ -23,7 +24,7 @@ export async function executeAll(inner: Inner, calls: readonly (ToolCall | OpenA
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) throw invalidOption('maxConcurrency must be a positive whole number')
   if (!Array.isArray(calls)) throw invalidOption('executeAll takes an array of calls')
   unwrap(() => inner.native.checkOpen())
-  const turn = Array.from(calls, readCall)
+  const turn = Array.from(calls, call => readCall(inner, call))
   const responses: ToolResponse[] = []
   let next = 0
   for (const end of binding.batchEnds(turn.map(call => typeof call !== 'string' && mayOverlap(inner, call)))) {
@@ -34,15 +35,29 @@ export async function executeAll(inner: Inner, calls: readonly (ToolCall | OpenA
 }
 
 /** A call whose parts are read once; a string says why it is none. */
-function readCall(call: ToolCall | OpenAIToolCall): ToolCall | string {
+function readCall(inner: Inner, call: ToolCall | OpenAIToolCall): ToolCall | string {
   try {
     const { id } = call
-    const { name, arguments: args } = 'function' in call ? call.function : call
-    if (typeof id === 'string' && id !== '' && typeof name === 'string') return { id, name, arguments: args }
+    const isOpenAI = 'function' in call
+    const { name, arguments: args } = isOpenAI ? call.function : call
+    if (typeof id === 'string' && id !== '' && typeof name === 'string') return { id, name, arguments: isOpenAI ? restored(inner, 'openai', name, args) : args }
   } catch (error) {
     return `this call cannot be read: ${messageOf(error)}`
   }
   return 'a call needs an id and a name, both strings, beside its arguments'
+}
+
+/** An export writes null for what is not given, and its own keys for those that a provider refuses. */
+const MAY_DIFFER = /null|_[0-9a-f]{8}"/
+
+/** Arguments that a model wrote for an export, in the words of the tool's own schema. Whatever cannot be read stays as it is: the gate says what is wrong. */
+export function restored(inner: Inner, format: ExportFormat, name: string, args: string | object): string | object {
+  try {
+    const text = toText(args)
+    return (MAY_DIFFER.test(text) ? unwrap(() => inner.native.restoredArguments(format, name, text)) : undefined) ?? args
+  } catch {
+    return args
+  }
 }
 
 /** Workers take the calls of a batch in order, so that no more than `width` are under way. */

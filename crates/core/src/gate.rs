@@ -14,6 +14,7 @@ pub use finish::{Finished, Outcome, Verdict};
 use crate::confirm::{self, Rejection};
 use crate::error::{ErrorCode, ToolError};
 use crate::event::{Event, EventKind, Recorder};
+use crate::find::Index;
 use crate::permission::{Denial, Permissions};
 use crate::prompts::PromptRegistry;
 use crate::registry::{Body, Entry, Registry};
@@ -25,7 +26,7 @@ use calls::{Call, Calls, Stage};
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What holds for all calls of a gate unless a tool says otherwise.
@@ -106,6 +107,10 @@ pub struct Gate {
     calls: Mutex<Calls>,
     recorder: Option<Arc<dyn Recorder>>,
     closed: AtomicBool,
+    /// Counts the changes of the table.
+    generation: AtomicU64,
+    /// Made when somebody searches.
+    pub(crate) index: Mutex<Option<Arc<Index>>>,
 }
 
 impl Gate {
@@ -123,6 +128,8 @@ impl Gate {
             calls: Mutex::default(),
             recorder,
             closed: AtomicBool::new(false),
+            generation: AtomicU64::new(0),
+            index: Mutex::default(),
         }
     }
 
@@ -144,22 +151,35 @@ impl Gate {
         self.check_open()?;
         let mut table = self.table.write();
         let entry = table.registry.register(definition, overwrite)?;
+        self.changed();
         entry.admit(table.denial(&entry).is_none());
         Ok(entry)
     }
 
     /// Removes a tool; calls that run it go on. Returns whether there was one.
     pub fn unregister(&self, name: &str) -> bool {
-        self.table.write().registry.unregister(name)
+        let mut table = self.table.write();
+        self.changed();
+        table.registry.unregister(name)
     }
 
     /// Replaces the permissions, for every call that begins from now on.
     pub fn set_permissions(&self, permissions: Option<Arc<Permissions>>) {
         let mut table = self.table.write();
+        self.changed();
         table.permissions = permissions;
         for entry in table.registry.entries() {
             entry.admit(table.denial(entry).is_none());
         }
+    }
+
+    fn changed(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Grows whenever tools or permissions change.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     /// Whether a tool is registered and the permissions let it be called, and so be shown.

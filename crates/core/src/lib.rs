@@ -12,6 +12,7 @@ pub mod exact;
 pub mod execute;
 pub mod export;
 pub mod files;
+pub mod find;
 pub mod gate;
 pub mod guard;
 pub mod http;

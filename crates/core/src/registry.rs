@@ -1,10 +1,12 @@
 //! The table of tools, by name in order of registration.
 
 use crate::error::{ErrorCode, ToolError};
+use crate::export::Exported;
 use crate::name;
 use crate::schema::{self, Trust, Validator};
 use crate::tool::{NativeTool, PerCall};
 use indexmap::IndexMap;
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -88,6 +90,8 @@ pub struct Entry {
     pub(crate) fills_defaults: bool,
     /// Registered and permitted: a call may begin without looking anything up. Kept by whoever changes either.
     admitted: AtomicBool,
+    /// Its exports, as they were last made.
+    pub(crate) exports: Mutex<Vec<Arc<Exported>>>,
 }
 
 impl Entry {
@@ -107,7 +111,7 @@ impl Entry {
             Validation::Host => None,
         };
         let fills_defaults = definition.fill_defaults && schema::has_defaults(&definition.input_schema);
-        Ok(Self { validator, fills_defaults, admitted: AtomicBool::new(false), definition })
+        Ok(Self { validator, fills_defaults, admitted: AtomicBool::new(false), exports: Mutex::default(), definition })
     }
 
     /// Whether the tool is registered and permitted.
@@ -129,6 +133,14 @@ impl Entry {
     /// The limit for the data of one result, in bytes of JSON.
     pub(crate) fn max_data_bytes(&self) -> usize {
         self.definition.max_data_bytes.unwrap_or(MAX_DATA_BYTES)
+    }
+
+    /// Grows whenever the schema to show may have changed.
+    pub(crate) fn schema_revision(&self) -> u64 {
+        match &self.definition.body {
+            Body::Native(tool) => tool.schema_revision(),
+            Body::Host | Body::Missing => 0,
+        }
     }
 
     /// The schema to show: a native tool's texts are read anew each time, as its prompts may have changed.

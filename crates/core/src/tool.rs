@@ -83,6 +83,11 @@ pub trait NativeTool: Send + Sync {
         None
     }
 
+    /// Grows whenever [`NativeTool::input_schema`] may give something else.
+    fn schema_revision(&self) -> u64 {
+        0
+    }
+
     /// Runs the body to its end without waiting for anything, or `None` where it has to wait.
     fn run_now(&self, _arguments: &Arguments) -> Option<ToolResponse> {
         None

@@ -1,9 +1,23 @@
 //! The tools as a model or provider wants to see them. Denied tools are in no export.
 
-mod openai;
+mod anthropic;
+mod flatten;
+mod format;
+mod gemini;
+mod keys;
+mod kinds;
+mod lax;
+mod narrow;
+mod report;
+mod restore;
+mod root;
+mod strict;
 mod text;
+mod union;
 
-pub use openai::openai_tools;
+pub(crate) use format::Exported;
+pub use format::{Format, ReportLine, own_name, report, restored_arguments, stamp, tools};
+pub use report::Weakening;
 pub use text::{catalog, description};
 
 use crate::gate::Gate;

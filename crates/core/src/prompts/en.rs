@@ -56,6 +56,13 @@ pub(super) const TEXTS: &[Entry] = texts! {
     "tool.validation_field" ["path" "message"] "{path}: {message}"
     "tool.validation_sep" [] "; "
     "tool.none" [] "(none)"
+    "tool.desc.tool_search" []
+        "Finds tools by what they are for. Most tools are not listed until this has found them: search for what you need in a few words, \
+         then call the tools that it names."
+    "tool.param.tool_search.query" [] "What the tool should do, in a few words, such as 'create calendar event'."
+    "tool.msg.tool_search.found" ["tools"] "These tools fit and can be called now:\n{tools}"
+    "tool.msg.tool_search.none" ["query"] "No tool fits '{query}'. Search with other words, or go on without a tool."
+    "tool.export.constraints" ["constraints"] "(JSON Schema: {constraints})"
     "tool.label.required" [] "required"
     "tool.label.optional" [] "optional"
     "tool.label.default" ["value"] ", default {value}"

@@ -11,6 +11,7 @@ use crate::error::{ErrorCode, ToolError};
 use indexmap::IndexMap;
 use parking_lot::RwLock;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use template::Template;
 
 /// A language that ships with the crate.
@@ -26,6 +27,8 @@ pub enum Language {
 #[derive(Debug)]
 pub struct PromptRegistry {
     templates: RwLock<IndexMap<String, Arc<Template>>>,
+    /// Counts the changes of texts.
+    revision: AtomicU64,
 }
 
 impl Default for PromptRegistry {
@@ -45,7 +48,7 @@ impl PromptRegistry {
             let text = texts.get(entry.key).copied().unwrap_or(entry.text);
             (entry.key.to_owned(), Arc::new(Template::built_in(text, entry.variables, entry.protected)))
         });
-        Self { templates: RwLock::new(templates.collect()) }
+        Self { templates: RwLock::new(templates.collect()), revision: AtomicU64::new(0) }
     }
 
     /// Every key, built-in ones first.
@@ -107,8 +110,15 @@ impl PromptRegistry {
             template.check(key, text)?;
             changed.push((key.to_owned(), Arc::new(template.with_text(text))));
         }
-        self.templates.write().extend(changed);
+        let mut templates = self.templates.write();
+        templates.extend(changed);
+        self.revision.fetch_add(1, Ordering::Release);
         Ok(())
+    }
+
+    /// Grows whenever texts change.
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
     }
 
     /// A copy with texts replaced; this one stays as it is.
@@ -116,7 +126,7 @@ impl PromptRegistry {
     /// # Errors
     /// As [`PromptRegistry::override_texts`].
     pub fn with_overrides<'a>(&self, texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, ToolError> {
-        let copy = Self { templates: RwLock::new(self.templates.read().clone()) };
+        let copy = Self { templates: RwLock::new(self.templates.read().clone()), revision: AtomicU64::new(0) };
         copy.override_texts(texts)?;
         Ok(copy)
     }

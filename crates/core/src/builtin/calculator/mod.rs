@@ -101,6 +101,10 @@ impl NativeTool for CalculatorTool {
         Some(input_schema(&self.prompts))
     }
 
+    fn schema_revision(&self) -> u64 {
+        self.prompts.revision()
+    }
+
     fn run_now(&self, arguments: &Arguments) -> Option<ToolResponse> {
         Some(self.answer(arguments))
     }

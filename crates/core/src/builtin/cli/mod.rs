@@ -227,6 +227,10 @@ impl NativeTool for CliTool {
         Some(input_schema(&self.prompts))
     }
 
+    fn schema_revision(&self) -> u64 {
+        self.prompts.revision()
+    }
+
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
         async move {
             let limit = context.timeout.map_or(self.options.timeout, |limit| limit.saturating_sub(BEFORE_LIMIT).max(limit / 2));

@@ -112,6 +112,10 @@ impl NativeTool for NotesTool {
         Some(arguments::schema::<NotesArguments>(&self.prompts, &texts.each_ref().map(|(name, key)| (*name, key.as_str()))))
     }
 
+    fn schema_revision(&self) -> u64 {
+        self.prompts.revision()
+    }
+
     fn run(self: Arc<Self>, arguments: Arguments, context: CallContext) -> BoxFuture<'static, ToolResponse> {
         async move {
             let request = match self.request(&arguments) {

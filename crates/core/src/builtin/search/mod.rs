@@ -202,6 +202,10 @@ impl NativeTool for SearchTool {
         Some(input_schema(&self.prompts))
     }
 
+    fn schema_revision(&self) -> u64 {
+        self.prompts.revision()
+    }
+
     fn uses_network(&self) -> bool {
         true
     }
