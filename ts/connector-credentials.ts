@@ -2,6 +2,7 @@
 import { binding } from './binding.js'
 import { type ConnectorSpec, specText } from './connector-spec.js'
 import { ToolError, invalidOption, nameOf, unwrap } from './errors.js'
+import type { OAuthTokens, TokensOfConnection } from './oauth-tokens.js'
 import { checkRecord } from './options.js'
 
 /** Keeps the credentials of connectors by their names. Any object with these methods is one; what they give may be a promise or not. */
@@ -17,10 +18,10 @@ export interface CredentialStore {
 }
 
 /** How a server is started or reached, with the credentials in their places. */
-export type Launch = { readonly command: string; readonly args: string[]; readonly env: Record<string, string> } | { readonly url: string; readonly headers: Record<string, string> }
+export type Launch = { readonly command: string; readonly args: string[]; readonly env: Record<string, string> } | { readonly url: string; readonly headers: Record<string, string>; readonly tokens?: TokensOfConnection }
 
 /** The credential that stands for an OAuth 2 authorization. */
-const ACCESS_TOKEN = 'access_token'
+export const ACCESS_TOKEN = 'access_token'
 
 /** @throws ToolError `INVALID_OPTIONS`. */
 export function checkCredentials(credentials: unknown): asserts credentials is Readonly<Record<string, string>> | undefined {
@@ -41,31 +42,55 @@ export function checkStore(store: unknown): asserts store is CredentialStore | u
  * Resolves the credentials and puts them into their places.
  * @throws ToolError `CREDENTIALS_MISSING`, `AUTHORIZATION_REQUIRED`, `CREDENTIAL_STORE_FAILED`, `INVALID_OPTIONS`. None holds a value.
  */
-export async function launchOf(spec: ConnectorSpec, given: Readonly<Record<string, string>>, args: readonly string[], store: CredentialStore | undefined): Promise<Launch> {
-  const keys = spec.authType === 'OAUTH2' ? [...spec.authFields.map(field => field.key), ACCESS_TOKEN] : spec.authFields.map(field => field.key)
-  const stored = store === undefined || keys.every(key => Object.hasOwn(given, key) && given[key] !== '') ? {} : await storedFor(spec, keys, store)
+export async function launchOf(spec: ConnectorSpec, given: Readonly<Record<string, string>>, args: readonly string[], store: CredentialStore | undefined, oauth: OAuthTokens | undefined): Promise<Launch> {
+  const fields = spec.authFields.map(field => field.key)
+  const keys = spec.authType !== 'OAUTH2' ? fields : spec.mcpUrl === undefined ? [...fields, ACCESS_TOKEN] : [ACCESS_TOKEN]
+  const isGiven = (key: string) => Object.hasOwn(given, key) && given[key] !== ''
+  // A token that is kept is as it is when it is wanted: it may be renewed before.
+  const tokens = oauth === undefined || isGiven(ACCESS_TOKEN) ? undefined : await oauth.forConnection()
+  const authorized = tokens !== undefined && spec.mcpUrl !== undefined
+  const stored = store === undefined || authorized || keys.every(isGiven) ? {} : await storedFor(spec, keys, store)
+  if (tokens !== undefined && !authorized) stored[ACCESS_TOKEN] = tokens.last
   const environment: Record<string, string> = {}
   for (const { key, envVar } of spec.authFields) {
     const value = envVar === undefined ? undefined : process.env[envVar]
     if (value !== undefined) environment[key] = value
   }
-  return JSON.parse(unwrap(() => binding.launchConnector(specText(spec), JSON.stringify({ given, stored, environment, args }))))
+  const launch: Launch = JSON.parse(unwrap(() => binding.launchConnector(specText(spec), JSON.stringify({ given, stored, environment, authorized, args }))))
+  return authorized && 'url' in launch ? { ...launch, tokens } : launch
 }
 
-/** A store that fails is no store without credentials: another source could hold those of another account. */
 async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: CredentialStore): Promise<Record<string, string>> {
-  const failed = (how: string) => new ToolError('CREDENTIAL_STORE_FAILED', `connector '${spec.name}': the credential store ${how}. Correct it, or pass every credential with credentials`)
-  let found: unknown
-  try {
-    found = await store.get(spec.name)
-  } catch (error) {
-    // What a store of an app says may hold a secret; ours say none.
-    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(`threw ${nameOf(error)}`)
-  }
+  return textsOf(spec, await kept(spec, store), keys)
+}
+
+/**
+ * What a store has of a connector, copied. A store that fails is no store without credentials: another source could hold those of another account.
+ * @throws ToolError `CREDENTIAL_STORE_FAILED`, and what a store of ours throws.
+ */
+export async function kept(spec: ConnectorSpec, store: CredentialStore): Promise<Record<string, unknown>> {
+  const found: unknown = await storing(spec, () => store.get(spec.name))
   if (found === undefined || found === null) return {}
-  if (typeof found !== 'object' || Array.isArray(found)) throw failed('gave something that is no object')
-  const record = found as Record<string, unknown>
+  if (typeof found !== 'object' || Array.isArray(found)) throw failed(spec, 'gave something that is no object')
+  return { ...found }
+}
+
+/** Some fields of what a store has. @throws ToolError `CREDENTIAL_STORE_FAILED` for one that is no text. */
+export function textsOf(spec: ConnectorSpec, record: Record<string, unknown>, keys: readonly string[]): Record<string, string> {
   const known = keys.filter(key => Object.hasOwn(record, key) && record[key] !== undefined)
-  if (known.some(key => typeof record[key] !== 'string')) throw failed('gave a credential that is no text')
+  if (known.some(key => typeof record[key] !== 'string')) throw failed(spec, 'gave a credential that is no text')
   return Object.fromEntries(known.map(key => [key, record[key] as string]))
+}
+
+/** Runs a method of a store. What a store of an app says may hold a secret; ours say none. */
+export async function storing<T>(spec: ConnectorSpec, access: () => T | Promise<T>): Promise<T> {
+  try {
+    return await access()
+  } catch (error) {
+    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(spec, `threw ${nameOf(error)}`)
+  }
+}
+
+function failed(spec: ConnectorSpec, how: string): ToolError {
+  return new ToolError('CREDENTIAL_STORE_FAILED', `connector '${spec.name}': the credential store ${how}. Correct it, or pass every credential with credentials`)
 }

@@ -14,6 +14,7 @@
 mod error;
 mod events;
 mod headers;
+mod loopback;
 mod proxy;
 mod resolve;
 mod secrets;
@@ -24,6 +25,9 @@ pub use error::HttpError;
 pub(crate) use events::EventParser;
 pub use events::{Event, Events};
 pub use headers::Headers;
+#[cfg(fuzzing)]
+pub(crate) use loopback::query;
+pub use loopback::{Judgement, Loopback, Page};
 pub use reqwest::Url;
 pub use resolve::{is_loopback, is_metadata};
 pub use secrets::Secrets;
@@ -221,6 +225,11 @@ impl Reply {
     /// A header, where it is there once at least and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.inner.headers().get(name)?.to_str().ok()
+    }
+
+    /// All values of a header that are text.
+    pub fn header_values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.inner.headers().get_all(name).into_iter().filter_map(|value| value.to_str().ok())
     }
 
     /// Where a redirect that was not followed leads.
