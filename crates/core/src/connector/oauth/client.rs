@@ -103,7 +103,11 @@ impl Client {
         if !wanted.scope.is_empty() {
             body["scope"] = wanted.scope.into();
         }
-        let answer = web.post_json(place, &body).await?;
+        let mut answer = web.post_json(place, &body).await?;
+        // Some servers know scopes of their own alone, and not those of what they guard.
+        if answer.status == 400 && body.as_object_mut().is_some_and(|body| body.remove("scope").is_some()) {
+            answer = web.post_json(place, &body).await?;
+        }
         let registered = answer.json::<Registered>().filter(|_| answer.is_ok()).ok_or_else(|| not_registered(&answer))?;
         let fits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !fits(&registered.client_id, MAX_SECRET) || registered.client_secret.as_ref().is_some_and(|secret| !fits(secret, MAX_SECRET)) {

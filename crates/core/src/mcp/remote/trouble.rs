@@ -174,10 +174,8 @@ pub(super) fn no_token(connection: &Connection, why: &NoToken) -> Undelivered {
             let message = format!("There is no token for MCP server `{name}`: {why}. Correct the auth callback.");
             Failure::new(ErrorCode::ConnectionFailed, message).told(format!("There is no token for MCP server `{name}`."))
         }
-        NoToken::Passing(why) => {
-            Failure::new(ErrorCode::ConnectionFailed, format!("There is no token for MCP server `{name}`: {why}."))
-                .told(format!("There is no token for MCP server `{name}` at the moment."))
-        }
+        NoToken::Passing(why) => Failure::new(ErrorCode::ConnectionFailed, format!("There is no token for MCP server `{name}`: {why}."))
+            .told(format!("There is no token for MCP server `{name}` at the moment.")),
         NoToken::Unauthorized(why) => {
             let brief = format!("The authorization for MCP server `{name}` is over. Somebody has to give it anew.");
             Failure::new(ErrorCode::AuthorizationRequired, format!("There is no token for MCP server `{name}`: {why}.")).told(brief)
