@@ -61,6 +61,14 @@ async function scripted(answers: Record<string, Reply> = {}, more: object = {}) 
   }
 }
 
+/** What a server of the older revisions without tools answers. */
+const legacyAnswer: Reply = (response, { body }) => {
+  const { id, method } = JSON.parse(body || '{}')
+  if (method === 'server/discover') json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } }, 400)(response, undefined as never)
+  else if (id === undefined) response.writeHead(202).end()
+  else json({ jsonrpc: '2.0', id, result: method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } } : { tools: [] } })(response, undefined as never)
+}
+
 type Scripted = Awaited<ReturnType<typeof scripted>>
 
 function registry(server: Pick<Scripted, 'origin'>, more: Partial<ConnectorDefinition> = {}) {
@@ -269,6 +277,17 @@ describe('renewing', () => {
       assert.equal(server.of('/token').length, 1)
     })
   }
+
+  test('a token endpoint that is away for a moment does not stop a connector that is resilient', LIMIT, async () => {
+    let away = 2
+    await using server = await scripted({ '/token': (response, asked) => (away-- > 0 ? json({}, 503) : json({ access_token: 'new-access', token_type: 'Bearer', expires_in: 60 }))(response, asked) })
+    server.state.answers['/mcp'] = legacyAnswer
+    const { connectors, records } = registry(server)
+    records.set('far', kept(server))
+    await connectors.connect('far', { resilient: { firstDelayMs: 20 } })
+    assert.equal(server.of('/token').length, 3)
+    await connectors.close()
+  })
 
   test('the old refresh token stays where no new one comes', LIMIT, async () => {
     await using server = await scripted({ '/token': json({ access_token: 'new-access', token_type: 'Bearer', expires_in: 60 }) })

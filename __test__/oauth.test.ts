@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect as connectSocket } from 'node:net'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { type AuthorizeOptions, type ConnectorDefinition, ConnectorRegistry, ConnectorSpec, type CredentialStore, EnvironmentCredentialStore, MemoryCredentialStore, ToolRegistry, builtinConnectors } from 'toolbolt'
 import { type World, authorizeAs, browse, world } from './fixtures/oauth-world.ts'
 import { coded, deferred, sleep } from './support.ts'
@@ -333,6 +334,26 @@ describe('the device code', () => {
       assert.rejects(late, coded('TIMEOUT')),
       assert.rejects(aborted, coded('CANCELLED')),
     ])
+  })
+})
+
+describe('a server that is started', () => {
+  const server = fileURLToPath(new URL('./fixtures/connector-server.mjs', import.meta.url))
+  test('gets the token in its variable, a new one where the old one is over', LIMIT, async () => {
+    await using authority = await world({ seconds: 1 })
+    const connectors = new ConnectorRegistry({ credentialStore: new Watched() })
+    await using _ = connectors
+    const definition = { name: 'far', displayName: 'Far', category: 'test', description: 'Far', authType: 'OAUTH2', authFields: [{ key: 'access_token', label: 'Token', envVar: 'FAR_TOKEN' }], mcpCommand: [process.execPath, server] } as const
+    connectors.register(new ConnectorSpec(definition))
+    await assert.rejects(connectors.authorize('far', { ...PATIENT, open: browse }), coded('INVALID_OPTIONS'))
+    await assert.rejects(connectors.connect('far', QUICK), (error: any) => coded('AUTHORIZATION_REQUIRED')(error) && /authorize/.test(error.message))
+    connectors.register(new ConnectorSpec({ ...definition, oauth: { issuer: authority.issuer, scopes: ['openid', 'offline_access'] } }), { overwrite: true })
+    await connectors.authorize('far', { ...PATIENT, open: browse })
+    await sleep(1_100)
+    const connection = await connectors.connect('far', QUICK)
+    const { FAR_TOKEN: token } = JSON.parse((await connection.client.callTool('environment', {})).text)
+    assert.equal((await authority.provider.AccessToken.find(token)).scope, 'openid offline_access')
+    assert.equal(authority.of('refresh_token').length, 1)
   })
 })
 

@@ -1,5 +1,6 @@
 /** Where the credentials of a connection come from: given, then the store, then the environment, field by field. */
 import { binding } from './binding.js'
+import type { Wanted } from './connector-connection.js'
 import { type ConnectorSpec, specText } from './connector-spec.js'
 import { ToolError, invalidOption, nameOf, unwrap } from './errors.js'
 import type { OAuthTokens, TokensOfConnection } from './oauth-tokens.js'
@@ -42,15 +43,15 @@ export function checkStore(store: unknown): asserts store is CredentialStore | u
  * Resolves the credentials and puts them into their places.
  * @throws ToolError `CREDENTIALS_MISSING`, `AUTHORIZATION_REQUIRED`, `CREDENTIAL_STORE_FAILED`, `INVALID_OPTIONS`. None holds a value.
  */
-export async function launchOf(spec: ConnectorSpec, given: Readonly<Record<string, string>>, args: readonly string[], store: CredentialStore | undefined, oauth: OAuthTokens | undefined): Promise<Launch> {
+export async function launchOf(spec: ConnectorSpec, { credentials: given, args, care }: Pick<Wanted, 'credentials' | 'args' | 'care'>, store: CredentialStore | undefined, oauth: OAuthTokens | undefined): Promise<Launch> {
   const fields = spec.authFields.map(field => field.key)
   const keys = spec.authType !== 'OAUTH2' ? fields : spec.mcpUrl === undefined ? [...fields, ACCESS_TOKEN] : [ACCESS_TOKEN]
   const isGiven = (key: string) => Object.hasOwn(given, key) && given[key] !== ''
   // A token that is kept is as it is when it is wanted: it may be renewed before.
-  const tokens = oauth === undefined || isGiven(ACCESS_TOKEN) ? undefined : await oauth.forConnection()
+  const tokens = oauth === undefined || isGiven(ACCESS_TOKEN) ? undefined : await oauth.forConnection(care !== undefined && spec.mcpUrl !== undefined)
   const authorized = tokens !== undefined && spec.mcpUrl !== undefined
   const stored = store === undefined || authorized || keys.every(isGiven) ? {} : await storedFor(spec, keys, store)
-  if (tokens !== undefined && !authorized) stored[ACCESS_TOKEN] = tokens.last
+  if (tokens?.last !== undefined && !authorized) stored[ACCESS_TOKEN] = tokens.last
   const environment: Record<string, string> = {}
   for (const { key, envVar } of spec.authFields) {
     const value = envVar === undefined ? undefined : process.env[envVar]

@@ -172,7 +172,7 @@ export class ConnectorRegistry implements AsyncDisposable {
   }
 
   async #connect(spec: ConnectorSpec, wanted: Wanted, signal: AbortSignal): Promise<ConnectorConnection> {
-    const launch = await unlessAborted(launchOf(spec, wanted.credentials, wanted.args, this.#store, this.#tokensOf(spec)), signal, spec)
+    const launch = await unlessAborted(launchOf(spec, wanted, this.#store, this.#tokensOf(spec)), signal, spec)
     await this.#connections.get(spec.name)?.close()
     const connection = await open(spec, launch, wanted, signal, ended => { this.#ended(ended) })
     if (signal.aborted) {

@@ -45,10 +45,17 @@ export class OAuthTokens {
     this.#store = store
   }
 
-  /** What gives the tokens of one connection, with a first one in it. `undefined` if the store has none. @throws ToolError as `take`. */
-  async forConnection(): Promise<TokensOfConnection | undefined> {
+  /**
+   * What gives the tokens of one connection, with a first one in it. `undefined` if the store has none. With `isPatient` there need not be a first one yet
+   * where the server is away: it is asked again when the connection is made.
+   * @throws ToolError as `take`.
+   */
+  async forConnection(isPatient: boolean): Promise<TokensOfConnection | undefined> {
     if ((await this.#read())[ACCESS_TOKEN] === undefined) return undefined
-    return new TokensOfConnection(this, (await this.take()).token)
+    const first = await this.take().catch((error: unknown) => {
+      if (!isPatient || !ToolError.isInstance(error) || error.code !== 'CONNECTION_FAILED') throw error
+    })
+    return new TokensOfConnection(this, first?.token)
   }
 
   /**
@@ -173,16 +180,16 @@ export class TokensOfConnection implements ConnectionTokens {
   readonly number: number
   thrown: { readonly error: unknown } | undefined
   readonly #tokens: OAuthTokens
-  #last: string
+  #last: string | undefined
 
-  constructor(tokens: OAuthTokens, first: string) {
+  constructor(tokens: OAuthTokens, first: string | undefined) {
     this.#tokens = tokens
     this.#last = first
     this.number = addTokenSource(this)
   }
 
   /** The token that was given last. */
-  get last(): string { return this.#last }
+  get last(): string | undefined { return this.#last }
 
   async token(_url: string, reason: AuthContext['reason']): Promise<Taken | { problem: string; kind: 'unauthorized' | 'passing' }> {
     try {

@@ -109,7 +109,8 @@ impl Failure {
         if let Some(code) = self.code {
             data["error"] = code.into();
         }
-        ToolError::new(code, self.message).with_data(data)
+        let advice = if self.reason == Reason::Unreachable { ". Try again later" } else { "" };
+        ToolError::new(code, format!("{}{advice}", self.message)).with_data(data)
     }
 }
 

@@ -37,7 +37,7 @@ pub fn standing(spec: &ConnectorSpec, kept: &Credentials, now: SystemTime) -> St
     let expires_at = kept.get(EXPIRES).and_then(|text| text.parse().ok());
     let client = client_of(kept);
     // What was given for another server is not sent to this one.
-    let is_ours = client.as_ref().is_none_or(|client| client.server == spec.mcp_url);
+    let is_ours = kept.get(CLIENT).is_none() || client.as_ref().is_some_and(|client| client.server == spec.mcp_url);
     Standing {
         authorized: is_ours && kept.get(ACCESS).is_some_and(|token| !token.is_empty()),
         expired: expires_at.is_some_and(|expires: u64| u128::from(expires) <= now),
@@ -75,7 +75,7 @@ pub async fn refresh(
             // Servers forget clients that registered themselves.
             (_, Some(code @ ("invalid_client" | "unauthorized_client"))) if is_registered => required().with_data(json!({ "error": code })),
             (Reason::Unreachable, _) => {
-                let message = format!("the token could not be renewed: {}. Try again; what is kept is as before", failure.message);
+                let message = format!("the token could not be renewed: {}. Try again later; what is kept is as before", failure.message);
                 ToolError::new(ErrorCode::ConnectionFailed, message)
             }
             _ => failure.into_error(),

@@ -78,7 +78,7 @@ impl Answer {
     /// The failure that an answer without a code stands for. `what` says what answered.
     pub(super) fn failure(&self, what: &str) -> Failure {
         match self.status {
-            429 | 500.. => Failure::new(Reason::Unreachable, format!("{what} has a fault (status {}). Try again later", self.status)),
+            429 | 500.. => Failure::new(Reason::Unreachable, format!("{what} has a fault (status {})", self.status)),
             300..=399 => {
                 Failure::new(Reason::Response, format!("{what} redirects to another place (status {}), which is not followed", self.status))
             }
