@@ -1,10 +1,15 @@
 // OAuth 2 end to end, on loopback: a real authorization server (oidc-provider), a real MCP server that it guards, and a person with a browser.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type AuthorizeOptions, type ConnectorDefinition, ConnectorRegistry, ConnectorSpec, type CredentialStore, EnvironmentCredentialStore, MemoryCredentialStore, ToolRegistry, builtinConnectors } from 'toolbolt'
+import { type AuthorizeOptions, type ConnectorDefinition, ConnectorRegistry, ConnectorSpec, type CredentialStore, EnvironmentCredentialStore, FileCredentialStore, MemoryCredentialStore, ToolRegistry, builtinConnectors } from 'toolbolt'
 import { type World, authorizeAs, browse, world } from './fixtures/oauth-world.ts'
+import { scratch } from './machine.ts'
 import { coded, deferred, sleep } from './support.ts'
 
 const LIMIT = { timeout: 120_000 }
@@ -355,6 +360,35 @@ describe('a server that is started', () => {
     assert.equal((await authority.provider.AccessToken.find(token)).scope, 'openid offline_access')
     assert.equal(authority.of('refresh_token').length, 1)
   })
+})
+
+test('the first program of the page runs as it stands there, and asks once', LIMIT, async () => {
+  await using server = await world()
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const [, code] = /## OAuth 2\n[\s\S]*?```js\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs', 'connectors.md'), 'utf8')) ?? []
+  const folder = scratch()
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules', 'toolbolt'))
+  writeFileSync(join(folder, 'first.mjs'), code!)
+  const { NODE_OPTIONS: _options, NODE_TEST_CONTEXT: _context, ...env } = process.env
+  const key = FileCredentialStore.generateKey()
+  const run = async () => {
+    const child = spawn(process.execPath, ['first.mjs', server.mcpUrl], { cwd: folder, env: { ...env, MY_APP_KEY: key }, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    let asked = 0
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        const url = /Open this page: (\S+)\n/.exec(output)?.[1]
+        if (url === undefined || asked > 0) return
+        asked += 1
+        void browse(url)
+      })
+    }
+    await once(child, 'close')
+    return { asked, last: output.trimEnd().split('\n').at(-1) }
+  }
+  assert.deepEqual([await run(), await run()], [{ asked: 1, last: "[ 'tickets_echo' ]" }, { asked: 0, last: "[ 'tickets_echo' ]" }])
 })
 
 describe('the rest', () => {

@@ -25,7 +25,7 @@ pub use error::HttpError;
 pub(crate) use events::EventParser;
 pub use events::{Event, Events};
 pub use headers::Headers;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use loopback::query;
 pub use loopback::{Judgement, Loopback, Page};
 pub use reqwest::Url;

@@ -18,7 +18,7 @@ const REFUSED: Page = Page { status: 200, title: "Not authorized", text: "The au
 const UNKNOWN: Page = Page { status: 400, title: "Not expected", text: "This answer belongs to no authorization that is under way here." };
 
 /// What a browser comes back with, or why nothing comes of it.
-type Outcome = Result<Zeroizing<String>, Failure>;
+pub(super) type Outcome = Result<Zeroizing<String>, Failure>;
 
 /// A return of the browser that is waited for.
 pub(super) struct Waiting {
@@ -83,7 +83,7 @@ impl Waiting {
     /// Waits for the browser. Its state is good once, and for as long as this waits.
     pub(super) async fn code(self, server: &Server, limit: Duration) -> Result<Code, Failure> {
         let (state, used) = (self.state, AtomicBool::new(false));
-        let judge = |query: &str| match judge(query, &state, server) {
+        let judge = |query: &str| match judge(query, &state, server.issuer.as_deref(), server.names_itself) {
             Some(outcome) if !used.swap(true, Ordering::AcqRel) => {
                 let page = if outcome.is_ok() { DONE } else { REFUSED };
                 Judgement::Taken(outcome, page)
@@ -123,16 +123,16 @@ impl Returned {
     }
 }
 
-/// What a return means. `None` for one that does not belong to this authorization.
-fn judge(query: &str, state: &str, server: &Server) -> Option<Outcome> {
+/// What a return means to whoever asked the server with this issuer, which may have announced to name itself. `None` for one that does not belong to this authorization.
+pub(super) fn judge(query: &str, state: &str, issuer: Option<&str>, names_itself: bool) -> Option<Outcome> {
     let returned = Returned::read(query)?;
     if !returned.state.is_some_and(|returned| proof::same(&returned, state)) {
         return None;
     }
     // A server that somebody mixed up with another is to get neither a code nor its errors believed.
-    let mixed = match (&returned.issuer, &server.issuer) {
+    let mixed = match (&returned.issuer, issuer) {
         (Some(named), Some(expected)) => named != expected,
-        (None, _) => server.names_itself,
+        (None, _) => names_itself,
         (Some(_), None) => false,
     };
     if mixed {
@@ -153,7 +153,7 @@ mod tests {
 
     const ISSUER: &str = "https://a.example";
 
-    fn server(names_itself: bool) -> Server {
+    fn server(proves: bool) -> Server {
         Server {
             issuer: Some(ISSUER.to_owned()),
             authorization: Some(Url::parse("https://a.example/auth?x=1").unwrap()),
@@ -162,14 +162,14 @@ mod tests {
             registration: None,
             revocation: None,
             auth_methods: None,
-            names_itself,
-            proves: Some(true),
+            names_itself: false,
+            proves: Some(proves),
             scopes: Vec::new(),
         }
     }
 
     fn outcome(query: &str, names_itself: bool) -> Option<Result<String, Reason>> {
-        judge(query, "the-state", &server(names_itself))
+        judge(query, "the-state", Some(ISSUER), names_itself)
             .map(|outcome| outcome.map(|code| code.to_string()).map_err(|failure| failure.reason))
     }
 
@@ -210,7 +210,7 @@ mod tests {
     async fn asks_with_a_challenge() {
         let waiting = Waiting::new(0).await.unwrap();
         let question = Question { client_id: "me", scope: "a offline_access", resource: Some("https://a.example/mcp") };
-        let url = waiting.url(&server(false), &question).unwrap();
+        let url = waiting.url(&server(true), &question).unwrap();
         for part in [
             "/auth?x=1&response_type=code&client_id=me",
             "code_challenge_method=S256",
@@ -220,7 +220,6 @@ mod tests {
             assert!(url.contains(part), "{part}");
         }
         assert!(url.contains(&*waiting.state) && !url.contains(&*waiting.verifier));
-        let unsafe_server = Server { proves: Some(false), ..server(false) };
-        assert_eq!(waiting.url(&unsafe_server, &question).unwrap_err().reason, Reason::Metadata);
+        assert_eq!(waiting.url(&server(false), &question).unwrap_err().reason, Reason::Metadata);
     }
 }

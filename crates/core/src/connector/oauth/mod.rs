@@ -13,6 +13,8 @@ mod client;
 mod device;
 mod endpoint;
 mod failure;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod metadata;
 mod proof;
 mod renew;
@@ -21,8 +23,6 @@ mod token;
 mod web;
 
 pub use authorize::{Invitation, Way, Wishes, authorize};
-#[cfg(fuzzing)]
-pub(crate) use challenge::read as read_challenge;
 pub use device::DeviceCode;
 pub use renew::{Standing, refresh, revoke, standing};
 pub use settings::OAuthSettings;
