@@ -152,7 +152,7 @@ describe('metadata that is not to be trusted', () => {
     ['a token endpoint without encryption', { token_endpoint: 'http://other.example/token' }, 'metadata'],
     ['a script to authorize with', { authorization_endpoint: 'javascript:alert(1)' }, 'metadata'],
     ['a file to authorize with', { authorization_endpoint: 'file:///bin/sh' }, 'metadata'],
-    ['a command in the address', { authorization_endpoint: 'https://a.example/$(touch${IFS}x)' }, 'metadata'],
+    ['a command in the address', { authorization_endpoint: 'https://a.example/$(id)' }, 'metadata'],
     ['the metadata of a cloud', { token_endpoint: 'https://169.254.169.254/token' }, 'metadata'],
     ['no token endpoint', { token_endpoint: undefined }, 'response'],
     ['no page to authorize at', { authorization_endpoint: undefined }, 'metadata'],
@@ -296,6 +296,17 @@ describe('renewing', () => {
     await assert.rejects(connect(connectors), ToolError)
     const { access_token, refresh_token, scope, other } = records.get('far')!
     assert.deepEqual([access_token, refresh_token, scope, other], ['new-access', 'planted-refresh', 'a b', 'kept'])
+  })
+
+  test('a refresh token that was refused is not asked about again', LIMIT, async () => {
+    await using server = await scripted({ '/token': json({ error: 'invalid_grant' }, 400) })
+    const { connectors, records } = registry(server)
+    records.set('far', kept(server))
+    for (let round = 0; round < 3; round++) await assert.rejects(connectors.connect('far'), coded('AUTHORIZATION_REQUIRED'))
+    assert.equal(server.of('/token').length, 1)
+    records.set('far', kept(server, { refresh_token: 'another' }))
+    await assert.rejects(connectors.connect('far'), coded('AUTHORIZATION_REQUIRED'))
+    assert.equal(server.of('/token').length, 2)
   })
 
   test('another process was faster with the same token', LIMIT, async () => {

@@ -35,8 +35,10 @@ export interface KnownClient { id: string | undefined; secret: string | undefine
 export class OAuthTokens {
   readonly #spec: ConnectorSpec
   readonly #store: CredentialStore
-  /** Whoever reads or changes the tokens; others wait for what comes of it. */
-  #work: Promise<Taken> | undefined
+  /** Whoever reads or changes the tokens; others wait for what comes of it, a token or none. */
+  #work: Promise<Taken | undefined> | undefined
+  /** The refresh token that the server refused last. It is not asked about that one again. */
+  #refused: unknown
   /** Renewed tokens that could not be kept: the old ones may be of no more use. */
   #unkept: { readonly record: Stored; readonly after: unknown } | undefined
 
@@ -65,7 +67,7 @@ export class OAuthTokens {
   async take(rejected?: string): Promise<Taken> {
     while (this.#work !== undefined) {
       const taken = await this.#work
-      if (taken.token !== rejected) return taken
+      if (taken !== undefined && taken.token !== rejected) return taken
     }
     return this.#alone(() => this.#obtain(rejected))
   }
@@ -91,17 +93,25 @@ export class OAuthTokens {
   /** Forgets the tokens, here in any case and at the server where it offers that: whether there were any. @throws ToolError `AUTHORIZATION_FAILED`, `CREDENTIAL_STORE_FAILED`. */
   async revoke(): Promise<boolean> {
     while (this.#work !== undefined) await this.#work.catch(() => {})
-    const record = await this.#read()
-    if (!FIELDS.some(field => record[field] !== undefined)) return false
-    const secret = (await this.client()).secret
+    let there = false
+    await this.#alone(async () => {
+      const record = await this.#read()
+      there = FIELDS.some(field => record[field] !== undefined)
+      return there ? this.#forget(record) : undefined
+    })
+    return there
+  }
+
+  async #forget(record: Stored): Promise<undefined> {
+    const { secret } = await this.client()
     try {
       await operation(token => { binding.revokeOauth(token, specText(this.#spec), this.#texts(record), secret) })
     } finally {
       this.#unkept = undefined
       const rest = others(record)
-      await storing(this.#spec, () => (Object.keys(rest).length === 0 ? this.#store.delete(this.#spec.name) : this.#store.put(this.#spec.name, rest as Record<string, string>)))
+      if (Object.keys(rest).length > 0) await this.#put(rest)
+      else await storing(this.#spec, () => this.#store.delete(this.#spec.name))
     }
-    return true
   }
 
   /** The client among the credentials: in the store, else in the variables of its auth fields. @throws ToolError `CREDENTIAL_STORE_FAILED`. */
@@ -114,7 +124,7 @@ export class OAuthTokens {
     return { id: find(CLIENT_ID), secret: find(CLIENT_SECRET) }
   }
 
-  #alone(work: () => Promise<Taken>): Promise<Taken> {
+  #alone<T extends Taken | undefined>(work: () => Promise<T>): Promise<T> {
     const mine = work().finally(() => { this.#work = undefined })
     this.#work = mine
     return mine
@@ -126,11 +136,13 @@ export class OAuthTokens {
     for (let attempt = 0; ; attempt++) {
       const { authorized, expired, refreshable } = this.#judge(record)
       if (authorized && !expired && record[ACCESS_TOKEN] !== rejected) return taken(record)
-      if (!authorized || !refreshable) throw this.#required()
+      if (!authorized || !refreshable || record['refresh_token'] === this.#refused) throw this.#required()
       try {
         return await this.#renew(record)
       } catch (error) {
-        if (attempt > 0 || !ToolError.isInstance(error) || error.code !== 'AUTHORIZATION_REQUIRED') throw error
+        if (!ToolError.isInstance(error) || error.code !== 'AUTHORIZATION_REQUIRED') throw error
+        this.#refused = record['refresh_token']
+        if (attempt > 0) throw error
         // Another process may have been faster with the same token.
         const now = await this.#read()
         if (now['refresh_token'] === record['refresh_token']) throw error
