@@ -45,8 +45,8 @@ export declare class NativeMcpClient {
   get protocolVersion(): string
   /** Tries once to connect anew, now. */
   reconnect(token: number): void
-  /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. */
-  listTools(token: number): void
+  /** Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. With a retry several times; the operation can be cancelled. */
+  listTools(token: number, retry?: McpRetry | undefined | null): void
   /** Calls a tool by the server's own name for it, outside any registry; gives the response as JSON. */
   call(token: number, remoteName: string, arguments: string, timeoutMs: number | undefined | null, listens: boolean): void
   /** A tool of this server; description and schema come back cleaned. */
@@ -232,7 +232,10 @@ export interface CliUnavailable {
   reason: string
 }
 
-/** Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times; the operation can be cancelled. */
+/**
+ * Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times, and the operation gives what is left of
+ * it for the first listing, as JSON. It can be cancelled.
+ */
 export declare function connectMcp(token: number, options: McpOptions, prompts: NativePrompts, retry?: McpRetry | undefined | null): void
 
 /** How the calls of a connection are looked after; each default is the core's. */

@@ -5,57 +5,19 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import { AuthType, type ConnectorDefinition, ConnectorRegistry, ConnectorSpec, type CredentialStore, ToolError, ToolRegistry, builtinConnectors } from 'toolbolt'
+import { AuthType, ConnectorRegistry, ConnectorSpec, type CredentialStore, ToolError, ToolRegistry, builtinConnectors } from 'toolbolt'
+import { environmentOf, free, registryOf, remote, spec, storeOf, withVariables } from './connectors-support.ts'
 import { scratch } from './machine.ts'
 import { legacy, serve } from './mcp-http-support.ts'
 import { coded, vectors } from './support.ts'
 
 const LIMIT = { timeout: 120_000 }
-const SERVER = fileURLToPath(new URL('./fixtures/connector-server.mjs', import.meta.url))
 const folder = scratch()
 let files = 0
 const file = () => join(folder, `file-${files++}`)
 const TEMPLATE = ['$', '{MY_API_KEY}'].join('')
 const QUICK = { retries: 3, firstDelayMs: 20, maxDelayMs: 60 }
-
-function spec(more: Partial<ConnectorDefinition> = {}): ConnectorSpec {
-  return new ConnectorSpec({
-    name: 'my-api', displayName: 'My API', category: 'productivity', description: 'Connect to My API', authType: AuthType.API_KEY,
-    authFields: [{ key: 'api_key', label: 'API Key', envVar: 'MY_API_KEY' }], mcpCommand: [process.execPath, SERVER], ...more,
-  })
-}
-
-const free = (more: Partial<ConnectorDefinition> = {}) => spec({ authType: 'NONE', authFields: [], ...more })
-const remote = (url: string, more: Partial<ConnectorDefinition> = {}) => {
-  const { mcpCommand: _command, verified: _verified, ...rest } = spec()
-  return new ConnectorSpec({ ...rest, mcpUrl: url, ...more })
-}
-
-function storeOf(values: Record<string, unknown>): CredentialStore {
-  return { get: name => values[name] as Record<string, string> | undefined, put: () => {}, delete: () => {}, list: () => Object.keys(values) }
-}
-
-function registryOf(specs: ConnectorSpec[], credentialStore?: CredentialStore): ConnectorRegistry {
-  const registry = new ConnectorRegistry({ credentialStore })
-  for (const one of specs) registry.register(one)
-  return registry
-}
-
-/** What an MCP server's process has as its environment. */
-async function environmentOf(connection: { client: { callTool(name: string, args: object): Promise<{ text: string }> } }): Promise<Record<string, string>> {
-  return JSON.parse((await connection.client.callTool('environment', {})).text)
-}
-
-async function withVariables<T>(values: Record<string, string>, work: () => Promise<T>): Promise<T> {
-  Object.assign(process.env, values)
-  try {
-    return await work()
-  } finally {
-    for (const name of Object.keys(values)) delete process.env[name]
-  }
-}
 
 describe('a specification', () => {
   test('has every field, defaults included, and does not change', () => {

@@ -11,7 +11,7 @@ const FOLDER = join(ROOT, '__test__/contract')
 const SHARED = join(ROOT, '../shared/contract')
 const LIMIT = { timeout: 120_000 }
 
-/** Those whose needs exist by now; the type check has the same list. */
+/** The type check has the same list. 06 needs a framework: see adapters-ai-sdk.test.ts. */
 const { files } = JSON.parse(readFileSync(join(FOLDER, 'tsconfig.json'), 'utf8').replace(/^\s*\/\/.*$/gm, '')) as { files: string[] }
 
 function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {

@@ -33,7 +33,7 @@ test('package.json', () => {
   assert.match(manifest.engines.node, /^\^20\.19(\.0)? \|\| >=22\.12(\.0)?$/)
   for (const name of Object.keys(manifest.peerDependencies ?? {})) assert.equal(manifest.peerDependenciesMeta?.[name]?.optional, true, name)
   for (const name of Object.keys(manifest.optionalDependencies ?? {})) assert.match(name, /^(@toolbolt\/|toolbolt-)/, 'only our own binaries')
-  assert.ok('.' in manifest.exports)
+  assert.deepEqual(Object.keys(manifest.exports), ['.', './ai-sdk', './langchain', './openai-agents', './mastra', './genkit', './package.json'])
   for (const script of ['build', 'test', 'demo']) assert.equal(typeof manifest.scripts[script], 'string', script)
   assert.ok(Array.isArray(manifest.files) && manifest.files.some(entry => entry.startsWith('dist')))
   for (const entry of manifest.files) assert.ok(!/^(\.?\/)?(src|crates|__test__|target|node_modules|\*\*?)(\/|$)/.test(entry) && !entry.endsWith('.node'), entry)

@@ -28,7 +28,7 @@ export interface StartedServer {
 }
 
 type Found = { bin: string; reason?: undefined } | { reason: string; bin?: undefined }
-const { pythonServers }: { pythonServers(name: 'mcp-1' | 'mcp-2'): Found } = await import(new URL('../scripts/python-servers.mjs', import.meta.url).href)
+export const { pythonServers }: { pythonServers(name: 'mcp-1' | 'mcp-2'): Found } = await import(new URL('../scripts/python-servers.mjs', import.meta.url).href)
 
 const npmBin = (name: string) => fileURLToPath(new URL(`../node_modules/.bin/${name}`, import.meta.url))
 const FASTMCP = fileURLToPath(new URL('./python-servers/fastmcp-server.py', import.meta.url))

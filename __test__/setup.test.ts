@@ -1,7 +1,7 @@
 // What the two commands of the README do before anything else: they find out what is missing, and say it in one sentence.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -22,6 +22,21 @@ test('where there is a packaged Node.js 22', async () => {
   for (const [platform, arch, isGlibc] of [['linux', 'arm64', true], ['darwin', 'arm64', true], ['linux', 'x64', false], ['win32', 'x64', true]] as const) {
     assert.ok(unavailable(platform, arch, isGlibc)!.includes(`${platform}-${arch}`))
   }
+})
+
+test('the frameworks: exact versions, those that the page names, each on a Node.js that it supports', async () => {
+  const { frameworkMissing, frameworkFolder, FRAMEWORKS }: { frameworkMissing(name: string, version: string): string | undefined; frameworkFolder(name: string): string; FRAMEWORKS: string[] } = await import(new URL('frameworks.mjs', SCRIPTS).href)
+  assert.deepEqual(readdirSync(join(frameworkFolder('ai-6'), '..')).sort(), [...FRAMEWORKS].sort())
+  const page = readFileSync(new URL('../docs/frameworks.md', import.meta.url), 'utf8')
+  for (const name of FRAMEWORKS) {
+    const { dependencies } = JSON.parse(readFileSync(join(frameworkFolder(name), 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+    for (const [dependency, version] of Object.entries(dependencies)) {
+      assert.match(version, /^\d+\.\d+\.\d+$/, dependency)
+      if (dependency !== 'zod') assert.ok(page.includes(`\`${dependency}\``) && page.includes(version), `${dependency} ${version} is not in docs/frameworks.md`)
+    }
+  }
+  assert.match(frameworkMissing('ai-7', '20.19.0')!, /needs Node\.js 22/)
+  assert.doesNotMatch(frameworkMissing('ai-7', '22.12.0') ?? '', /needs/)
 })
 
 test('which Rust will do', () => {

@@ -132,6 +132,21 @@ test('options that are wrong throw, so that nothing passes for a check', () => {
   }
 })
 
+test('bodies and secrets of every shape', () => {
+  const bytes = new TextEncoder().encode(BODY)
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  shared.set(bytes)
+  const within = new Uint8Array([0, ...bytes, 0]).subarray(1, -1)
+  for (const body of [bytes, bytes.buffer, Buffer.from(BODY), new DataView(bytes.buffer), shared, within]) assert.equal(judge({ ...SIGN['github']!(), body: body as Uint8Array, secret: SECRET }), true, inspect(body))
+  // What is no text would else pass for what stands in its place.
+  assert.equal(judge({ ...SIGN['github']!(0, SECRET, 'a\ufffd'), secret: SECRET }), true)
+  assert.equal(judge({ ...SIGN['github']!(0, SECRET, 'a\ufffd'), body: 'a\ud800', secret: SECRET }), 'mismatch')
+  for (const secret of ['\ud800', [SECRET, 'a\udfff']]) assert.throws(() => verifyWebhook({ ...SIGN['github']!(), secret }), coded('INVALID_OPTIONS'))
+  const gone = new TextEncoder().encode(BODY)
+  structuredClone(gone.buffer, { transfer: [gone.buffer] })
+  for (const body of [gone, gone.buffer]) assert.throws(() => verifyWebhook({ ...SIGN['github']!(), body: body as Uint8Array, secret: SECRET }), coded('INVALID_OPTIONS'))
+})
+
 test('a server of Node.js that checks what it gets', async () => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -105,6 +105,10 @@ const RULES = {
   'what ts/ imports is its own or of Node.js': () => filesOf(['ts'], ['.ts']).flatMap(path =>
     [...read(path).matchAll(/^\s*(?:import|export)\b[^'"\n]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)]
       .map(match => match[1] ?? match[2] ?? match[3]).filter(from => !/^(\.{1,2}\/|node:)/.test(from)).map(from => `${path} imports ${from}`)),
+  'adapters do not know each other, and nothing else knows them'() {
+    const adapters = Object.keys(JSON.parse(read('package.json')).exports).filter(path => !['.', './package.json'].includes(path)).map(path => path.slice(2))
+    return linesWith(filesOf(['ts', 'index.js'], ['.ts', '.js']), new RegExp(`from ['"][^'"]*/(?:${adapters.join('|')})\\.js['"]`), read)
+  },
   [`no file is longer than ${MAX_LINES} lines, tests aside`]: () =>
     filesOf(['crates/core/src', 'crates/core/benches', 'crates/spawn/src', 'src', 'ts', 'scripts', 'examples', 'benchmark'], ['.rs', '.ts', '.mjs'])
       .map(path => [path, read(path).trimEnd().split('\n').length]).filter(([, lines]) => lines > MAX_LINES).map(([path, lines]) => `${path} has ${lines}`),

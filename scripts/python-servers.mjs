@@ -1,7 +1,7 @@
-// Installs the MCP servers in Python that __test__/real-servers.test.ts talks to: a virtual environment below target/python-servers for
-// each file of requirements in __test__/python-servers. `npm test` runs this; what is there already stays. Where something cannot be
-// installed, it says so, and the tests of those servers are skipped with the reason; with `CI` set that is an error. An argument is
-// another folder.
+// Installs the MCP servers in Python that tests talk to (__test__/real-servers.test.ts, __test__/connectors-builtin.test.ts): a virtual
+// environment below target/python-servers for each file of requirements in __test__/python-servers. `npm test` runs this; what is there
+// already stays. Where something cannot be installed, it says so, and the tests of those servers are skipped with the reason; with `CI` set
+// that is an error. An argument is another folder.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

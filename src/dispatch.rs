@@ -263,7 +263,12 @@ where
 pub fn begin_operations() {
     let Some(dispatcher) = environment::dispatcher() else { return };
     let starting = std::mem::take(&mut *dispatcher.starting.lock());
-    let (local, network): (Vec<_>, Vec<_>) = starting.into_iter().partition(|(lane, _)| *lane == Lane::Local);
+    let (local, mut network): (Vec<_>, Vec<_>) = starting.into_iter().partition(|(lane, _)| *lane == Lane::Local);
+    if network.len() == 1
+        && let Some((_, alone)) = network.pop()
+    {
+        Lane::Network.begin_here(alone);
+    }
     for (lane, operations) in [(Lane::Local, local), (Lane::Network, network)] {
         // From another thread each would wake the one that it is for.
         if !operations.is_empty() {

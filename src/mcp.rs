@@ -97,7 +97,8 @@ fn event_json(event: &ToolsEvent) -> String {
     }
 }
 
-/// Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times; the operation can be cancelled.
+/// Connects; the client is then taken with `takeMcpClient`. With a retry it is tried several times, and the operation gives what is left of
+/// it for the first listing, as JSON. It can be cancelled.
 #[napi(catch_unwind)]
 pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePrompts, retry: Option<McpRetry>) -> Result<()> {
     let prompts = Arc::clone(&prompts.inner);
@@ -107,11 +108,8 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
     let lane = Lane::of(options.remote.is_some());
     dispatch::start(&env, token, lane, Some(cancelled.clone()), move |dispatcher| async move {
         let connect = options.read(prompts, pins, &dispatcher);
-        let client = tokio::select! {
-            biased;
-            () = cancelled.cancelled() => return Err(ToolError::new(ErrorCode::Cancelled, "the connecting was cancelled")),
-            client = connector::connect(connect, retry.as_ref().map(McpRetry::read)) => client?,
-        };
+        let connecting = connector::connect(connect, retry.as_ref().map(McpRetry::read));
+        let (client, left) = unless_cancelled(cancelled, "connecting", connecting).await?;
         let teller = Arc::downgrade(&dispatcher);
         client.on_tools(Some(Arc::new(move |event| {
             if let Some(dispatcher) = teller.upgrade() {
@@ -119,8 +117,20 @@ pub fn connect_mcp(env: Env, token: u32, options: McpOptions, prompts: &NativePr
             }
         })));
         dispatcher.keep_client(token, client);
-        Ok(String::new())
+        Ok(left.map_or_else(String::new, McpRetry::written))
     })
+}
+
+async fn unless_cancelled<T>(
+    cancelled: CancellationToken,
+    what: &'static str,
+    work: impl Future<Output = std::result::Result<T, ToolError>>,
+) -> std::result::Result<T, ToolError> {
+    tokio::select! {
+        biased;
+        () = cancelled.cancelled() => Err(ToolError::new(ErrorCode::Cancelled, format!("the {what} was cancelled"))),
+        done = work => done,
+    }
 }
 
 /// Takes the client that `connectMcp` made under a token. With `care` its calls are looked after.
@@ -187,12 +197,13 @@ impl NativeMcpClient {
         })
     }
 
-    /// Asks for the tools; gives `{ tools, skipped, warnings }` as JSON.
+    /// Asks for the tools; gives `{ tools, skipped, warnings }` as JSON. With a retry several times; the operation can be cancelled.
     #[napi(catch_unwind)]
-    pub fn list_tools(&self, env: Env, token: u32) -> Result<()> {
-        let client = Arc::clone(&self.inner);
-        dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
-            let listing = client.list_tools().await?;
+    pub fn list_tools(&self, env: Env, token: u32, retry: Option<McpRetry>) -> Result<()> {
+        let (client, cancelled) = (Arc::clone(&self.inner), CancellationToken::new());
+        dispatch::start(&env, token, self.lane(), Some(cancelled.clone()), move |_dispatcher| async move {
+            let listed = connector::list(&client, retry.as_ref().map(McpRetry::read));
+            let listing = unless_cancelled(cancelled, "listing", listed).await?;
             let tools: Vec<_> = listing.tools.iter().map(|tool| tool_json(tool)).collect();
             Ok(json!({ "tools": tools, "skipped": skipped_json(&listing.skipped), "warnings": listing.warnings }).to_string())
         })

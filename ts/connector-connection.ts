@@ -1,12 +1,12 @@
 /** A connection of a connector, and how it is made. */
 import { type HealthOptions, type HealthStatus, readHealth, readHealthOptions } from './connector-health.js'
-import { type Launch, checkCredentials } from './connector-credentials.js'
+import { type Launch, readCredentials } from './connector-credentials.js'
 import type { ConnectorSpec } from './connector-spec.js'
 import { operation } from './dispatch.js'
 import { type ErrorCode, ToolError, invalidOption } from './errors.js'
 import { type Care, type MCPClient, type MCPTool, listedTools, nativeClient, openForConnector } from './mcp.js'
 import { type MCPClientOptions, type MCPCommonOptions, readOptions } from './mcp-options.js'
-import { checkChars, checkKeys, checkLimitMs, checkRecord } from './options.js'
+import { checkChars, checkKeys, checkLimitMs, checkRecord, checkTexts } from './options.js'
 
 /** What is done about the faults of a server. */
 export interface ResilienceOptions {
@@ -64,14 +64,24 @@ export interface Wanted {
 /** @throws ToolError `INVALID_OPTIONS`. */
 export function readConnectOptions(options: ConnectorConnectOptions): Wanted {
   checkKeys(options, ['credentials', 'resilient', 'args', 'client', 'signal'], 'the options of a connect')
-  const { credentials, args = [], client = {}, signal } = options
-  checkCredentials(credentials)
-  if (!Array.isArray(args) || !args.every(word => typeof word === 'string')) throw invalidOption('args must be an array of strings')
-  checkRecord(client, 'client')
+  const { args = [], signal } = options
+  const credentials = readCredentials(options.credentials)
+  const words: unknown[] | undefined = Array.isArray(args) ? [...args] : undefined
+  if (words?.every((word): word is string => typeof word === 'string' && word.isWellFormed()) !== true) throw invalidOption('args must be an array of strings without halves of surrogate pairs')
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal must be an AbortSignal')
+  return { credentials, args: words, care: readResilience(options.resilient), client: readClient(options.client), signal }
+}
+
+function readClient(given: ConnectorClientOptions = {}): ConnectorClientOptions {
+  checkRecord(given, 'client')
+  const client = { ...given }
   const misplaced = OF_THE_SPEC.find(key => Object.hasOwn(client, key))
   if (misplaced !== undefined) throw invalidOption(`client has no '${misplaced}': the connector says it`)
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalidOption('signal must be an AbortSignal')
-  return { credentials: { ...credentials }, args: [...args], care: readResilience(options.resilient), client: { ...client }, signal }
+  for (const name of ['env', 'headers'] as const) {
+    checkTexts(client[name], `client.${name}`)
+    if (client[name] !== undefined) client[name] = { ...client[name] }
+  }
+  return client
 }
 
 function readResilience(resilient: boolean | ResilienceOptions = true): Care | undefined {
@@ -86,30 +96,26 @@ function readResilience(resilient: boolean | ResilienceOptions = true): Care | u
   return { retry: said({ retries, firstDelayMs, maxDelayMs, budgetMs }), ...said({ failures: breakerFailures, resetMs: breakerResetMs }) }
 }
 
-/** Connects, with the tools listed once. @throws ToolError as `MCPClient.connect` and `MCPClient.loadTools`; `CANCELLED`. */
+/** Connects, and lists the tools once. @throws ToolError as `MCPClient.connect` and `MCPClient.loadTools`; `CANCELLED`. */
 export async function open(spec: ConnectorSpec, launch: Launch, wanted: Wanted, signal: AbortSignal, closed: (connection: ConnectorConnection) => void): Promise<ConnectorConnection> {
   const { env, cwd, headers, transport, allowInsecureHttp, ...common } = wanted.client
   const reached = 'url' in launch
-    ? { url: launch.url, headers: { ...headers, ...launch.headers }, transport, allowInsecureHttp, env, cwd }
+    ? { url: launch.url, headers: { ...without(headers, launch.headers), ...launch.headers }, transport, allowInsecureHttp, env, cwd }
     : { command: launch.command, args: launch.args, env: { ...env, ...launch.env }, cwd, headers, transport, allowInsecureHttp }
   const respawn = wanted.care === undefined ? false : common.respawn
   const options = Object.fromEntries(Object.entries({ ...common, respawn, ...reached, namespace: spec.name }).filter(([, value]) => value !== undefined))
   const read = readOptions(options as unknown as MCPClientOptions, {})
   const tokens = 'url' in launch ? launch.tokens : undefined
   const given = tokens === undefined || !('remote' in read) ? read : { ...read, tokens, remote: { ...read.remote, auth: tokens.number } }
-  const client = await openForConnector(given, wanted.care, signal).catch((error: unknown) => { throw withCause(error) })
-  const close = () => { void client.close() }
-  signal.addEventListener('abort', close, { once: true })
-  try {
-    if (signal.aborted) throw cancelled(spec)
-    await client.loadTools()
-  } catch (error) {
-    await client.close()
-    throw signal.aborted ? cancelled(spec) : error
-  } finally {
-    signal.removeEventListener('abort', close)
-  }
+  const client = await openForConnector(given, wanted.care, signal)
+    .catch((error: unknown) => { throw signal.aborted ? cancelled(spec) : withCause(error) })
   return new ConnectorConnection(spec, client, closed)
+}
+
+/** Headers but for those that others have too, however they are written. */
+function without(headers: Record<string, string> = {}, others: Record<string, string>): Record<string, string> {
+  const taken = new Set(Object.keys(others).map(name => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase())))
 }
 
 export function cancelled(spec: ConnectorSpec): ToolError {

@@ -4,7 +4,7 @@ import type { Wanted } from './connector-connection.js'
 import { type ConnectorSpec, specText } from './connector-spec.js'
 import { ToolError, invalidOption, nameOf, unwrap } from './errors.js'
 import type { OAuthTokens, TokensOfConnection } from './oauth-tokens.js'
-import { checkRecord } from './options.js'
+import { checkRecord, isRecord } from './options.js'
 
 /** Keeps the credentials of connectors by their names. Any object with these methods is one; what they give may be a promise or not. */
 export interface CredentialStore {
@@ -24,10 +24,13 @@ export type Launch = { readonly command: string; readonly args: string[]; readon
 /** The credential that stands for an OAuth 2 authorization. */
 export const ACCESS_TOKEN = 'access_token'
 
-/** @throws ToolError `INVALID_OPTIONS`. */
-export function checkCredentials(credentials: unknown): asserts credentials is Readonly<Record<string, string>> | undefined {
+/** Credentials that a caller gave. Each value is read once: another one might be no text, and would be told. @throws ToolError `INVALID_OPTIONS`. */
+export function readCredentials(credentials: unknown): Readonly<Record<string, string>> {
   checkRecord(credentials, 'credentials')
-  if (credentials !== undefined && !Object.values(credentials).every(value => typeof value === 'string')) throw invalidOption('credentials must be an object of strings')
+  const entries = Object.entries(credentials ?? {})
+  const isText = ([, value]: [string, unknown]) => typeof value === 'string' && value.isWellFormed()
+  if (!entries.every((entry): entry is [string, string] => isText(entry))) throw invalidOption('credentials must be an object of strings without halves of surrogate pairs')
+  return Object.fromEntries(entries)
 }
 
 /** @throws ToolError `INVALID_OPTIONS`. */
@@ -61,8 +64,11 @@ export async function launchOf(spec: ConnectorSpec, { credentials: given, args, 
   return authorized && 'url' in launch ? { ...launch, tokens } : launch
 }
 
+/** Some fields of what a store has. Each value is read once, as it may be another one the next time. */
 async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: CredentialStore): Promise<Record<string, string>> {
-  return textsOf(spec, await kept(spec, store), keys)
+  const read = await storing(spec, async () => recordOf(await store.get(spec.name), keys))
+  if (typeof read === 'string') throw failed(spec, read)
+  return read
 }
 
 /**
@@ -70,17 +76,19 @@ async function storedFor(spec: ConnectorSpec, keys: readonly string[], store: Cr
  * @throws ToolError `CREDENTIAL_STORE_FAILED`, and what a store of ours throws.
  */
 export async function kept(spec: ConnectorSpec, store: CredentialStore): Promise<Record<string, unknown>> {
-  const found: unknown = await storing(spec, () => store.get(spec.name))
-  if (found === undefined || found === null) return {}
-  if (typeof found !== 'object' || Array.isArray(found)) throw failed(spec, 'gave something that is no object')
-  return { ...found }
+  const copy = await storing(spec, async () => {
+    const found: unknown = (await store.get(spec.name)) ?? {}
+    return isRecord(found) ? { ...found } : undefined
+  })
+  if (copy === undefined) throw failed(spec, NO_RECORD)
+  return copy
 }
 
-/** Some fields of what a store has. @throws ToolError `CREDENTIAL_STORE_FAILED` for one that is no text. */
+/** Some fields of a copy. @throws ToolError `CREDENTIAL_STORE_FAILED` for one that is no text. */
 export function textsOf(spec: ConnectorSpec, record: Record<string, unknown>, keys: readonly string[]): Record<string, string> {
-  const known = keys.filter(key => Object.hasOwn(record, key) && record[key] !== undefined)
-  if (known.some(key => typeof record[key] !== 'string')) throw failed(spec, 'gave a credential that is no text')
-  return Object.fromEntries(known.map(key => [key, record[key] as string]))
+  const read = recordOf(record, keys)
+  if (typeof read === 'string') throw failed(spec, read)
+  return read
 }
 
 /** Runs a method of a store. What a store of an app says may hold a secret; ours say none. */
@@ -88,10 +96,36 @@ export async function storing<T>(spec: ConnectorSpec, access: () => T | Promise<
   try {
     return await access()
   } catch (error) {
-    throw ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : failed(spec, `threw ${nameOf(error)}`)
+    throw ofToolbolt(error, spec) ?? failed(spec, `threw ${nameOf(error)}`)
   }
 }
 
 function failed(spec: ConnectorSpec, how: string): ToolError {
   return new ToolError('CREDENTIAL_STORE_FAILED', `connector '${spec.name}': the credential store ${how}. Correct it, or pass every credential with credentials`)
+}
+
+const NO_RECORD = 'gave something that is no plain object'
+
+/** What a store gave, or what is wrong with it. */
+function recordOf(found: unknown, keys: readonly string[]): Record<string, string> | string {
+  if (found === undefined || found === null) return {}
+  if (!isRecord(found)) return NO_RECORD
+  const read: Record<string, string> = {}
+  for (const key of keys) {
+    const value = Object.hasOwn(found, key) ? found[key] : undefined
+    if (value === undefined) continue
+    if (typeof value !== 'string') return 'gave a credential that is no text'
+    if (!value.isWellFormed()) return 'gave a credential with half of a surrogate pair'
+    read[key] = value
+  }
+  return read
+}
+
+/** One of our errors, with the name of the connector. An error may throw in turn when it is looked at. */
+function ofToolbolt(error: unknown, spec: ConnectorSpec): ToolError | undefined {
+  try {
+    return ToolError.isInstance(error) ? new ToolError(error.code, `connector '${spec.name}': ${error.message}`, { data: error.data }) : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -93,6 +93,8 @@ type Complete = ConnectorDefinition & { readonly authFields: readonly AuthField[
 let textOf: (spec: ConnectorSpec) => string
 /** A specification as the core reads it. */
 export function specText(spec: ConnectorSpec): string { return textOf(spec) }
+/** Whether a value was made by the constructor: what only looks like one was not checked. */
+export let isSpec: (value: unknown) => value is ConnectorSpec
 
 /** A described way to reach a service. It holds no credentials and does not change. */
 export class ConnectorSpec {
@@ -135,6 +137,7 @@ export class ConnectorSpec {
 
   static {
     textOf = spec => spec.#text
+    isSpec = (value): value is ConnectorSpec => value !== null && typeof value === 'object' && #text in value
   }
 }
 

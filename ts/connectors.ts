@@ -2,7 +2,7 @@
 import { type ConnectorConnectOptions, ConnectorConnection, type Wanted, cancelled, open, readConnectOptions } from './connector-connection.js'
 import { type CredentialStore, checkStore, launchOf } from './connector-credentials.js'
 import { HealthMonitor, type HealthMonitorOptions } from './connector-health.js'
-import { type AuthField, type AuthType, ConnectorSpec, builtinConnectors } from './connector-spec.js'
+import { type AuthField, type AuthType, type ConnectorSpec, builtinConnectors, isSpec } from './connector-spec.js'
 import { EnvironmentCredentialStore } from './credential-stores.js'
 import { ToolError, invalidOption } from './errors.js'
 import { type AuthorizeOptions, authorize, readAuthorizeOptions } from './oauth.js'
@@ -56,7 +56,7 @@ export class ConnectorRegistry implements AsyncDisposable {
     const { custom = false, overwrite = false } = options
     checkBoolean(custom, 'custom')
     checkBoolean(overwrite, 'overwrite')
-    if (!(spec instanceof ConnectorSpec)) throw invalidOption('register takes a ConnectorSpec')
+    if (!isSpec(spec)) throw invalidOption('register takes a ConnectorSpec')
     if (this.#specs.has(spec.name) && !overwrite) throw new ToolError('DUPLICATE_NAME', `a connector named '${spec.name}' is registered already; pass overwrite: true to replace it`)
     if (this.#isInUse(spec.name)) throw new ToolError('DUPLICATE_NAME', `the connector '${spec.name}' is connected; disconnect it before you replace it`)
     this.#specs.set(spec.name, { spec, isCustom: custom })
@@ -164,7 +164,7 @@ export class ConnectorRegistry implements AsyncDisposable {
     this.#attempts.set(name, attempts.add(attempt))
     const signal = wanted.signal === undefined ? attempt.signal : AbortSignal.any([attempt.signal, wanted.signal])
     try {
-      return await this.#inTurn(name, () => this.#connect(spec, wanted, signal))
+      return await this.#inTurn(name, () => this.#connect(spec, wanted, signal), waiting => unlessAborted(waiting, signal, spec))
     } finally {
       attempts.delete(attempt)
       if (attempts.size === 0) this.#attempts.delete(name)
@@ -226,10 +226,11 @@ export class ConnectorRegistry implements AsyncDisposable {
   /** `close`, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> { await this.close() }
 
-  #inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** What waits for its turn may be given up; the turns of others stay as they are. */
+  #inTurn<T>(name: string, work: () => Promise<T>, wait: (turn: Promise<void>) => Promise<void> = turn => turn): Promise<T> {
     const before = this.#turns.get(name) ?? Promise.resolve()
-    const mine = before.then(work)
-    const settled: Promise<void> = mine.then(() => {}, () => {}).then(() => {
+    const mine = wait(before).then(work)
+    const settled: Promise<void> = Promise.allSettled([before, mine]).then(() => {
       if (this.#turns.get(name) === settled) this.#turns.delete(name)
     })
     this.#turns.set(name, settled)
@@ -248,7 +249,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, spec: Connector
 }
 
 function notFound(name: unknown, known: readonly string[]): ToolError {
-  const shown = JSON.stringify(String(name).slice(0, 64))
+  const shown = typeof name === 'string' ? JSON.stringify(name.slice(0, 64)) : `by a value of type ${typeof name}`
   const list = known.length === 0 ? 'none is registered' : `there are ${known.slice(0, 50).join(', ')}${known.length > 50 ? ', …' : ''}`
   return new ToolError('CONNECTOR_NOT_FOUND', `there is no connector named ${shown}; ${list}`)
 }

@@ -42,7 +42,7 @@ let limitsOf: (client: MCPClient) => { readonly maxResultChars?: number; readonl
 export let adopt: (client: MCPClient, registry: ToolRegistry, onConflict: OnConflict) => string[]
 /** The tools of the last listing. */
 export let listedTools: (client: MCPClient) => MCPTool[]
-/** Connects for a connector: several times where that helps, with calls that are looked after. */
+/** Connects for a connector and lists the tools: several times where that helps, with calls that are looked after. */
 export let openForConnector: (given: ReturnType<typeof readOptions>, care: Care | undefined, signal: AbortSignal) => Promise<MCPClient>
 /** Keeps a remark about how a client was configured. */
 export let remark: (client: MCPClient, note: string) => void
@@ -95,7 +95,7 @@ export class MCPClient implements AsyncDisposable {
     limitsOf = client => client.#limits
     adopt = (client, registry, onConflict) => client.#adopt(registry, onConflict)
     listedTools = client => [...client.#tools.values()]
-    openForConnector = (given, care, signal) => MCPClient.#open(given, care, signal)
+    openForConnector = (given, care, signal) => MCPClient.#openListed(given, care, signal)
     remark = (client, note) => { client.#remarks.push(note) }
   }
 
@@ -106,7 +106,7 @@ export class MCPClient implements AsyncDisposable {
   static async connect(server: string | readonly string[], options?: Partial<Omit<MCPCommandOptions, 'command' | 'args'>>): Promise<MCPClient>
   static async connect(options: MCPClientOptions): Promise<MCPClient>
   static async connect(server: string | readonly string[] | MCPClientOptions, options: Partial<MCPCommandOptions> = {}): Promise<MCPClient> {
-    return MCPClient.#open(readOptions(server, options))
+    return (await MCPClient.#open(readOptions(server, options))).client
   }
 
   /**
@@ -115,7 +115,7 @@ export class MCPClient implements AsyncDisposable {
    * @throws ToolError as `connect`.
    */
   static async connectHttp(url: string, options: Partial<Omit<MCPUrlOptions, 'url'>> = {}): Promise<MCPClient> {
-    return MCPClient.#open(readUrlOptions(url, 'http', options))
+    return (await MCPClient.#open(readUrlOptions(url, 'http', options))).client
   }
 
   /**
@@ -123,18 +123,31 @@ export class MCPClient implements AsyncDisposable {
    * @throws ToolError as `connect`.
    */
   static async connectSse(url: string, options: Partial<Omit<MCPUrlOptions, 'url'>> = {}): Promise<MCPClient> {
-    return MCPClient.#open(readUrlOptions(url, 'sse', options))
+    return (await MCPClient.#open(readUrlOptions(url, 'sse', options))).client
   }
 
-  static async #open({ prompts, onToolsChanged, tokens, rule, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<MCPClient> {
+  static async #openListed(given: ReturnType<typeof readOptions>, care: Care | undefined, signal: AbortSignal): Promise<MCPClient> {
+    const { client, left } = await MCPClient.#open(given, care, signal)
+    try {
+      await client.#load(left, signal)
+      return client
+    } catch (error) {
+      await client.close()
+      throw error
+    }
+  }
+
+  /** With `care` what is left of its retries comes too. */
+  static async #open({ prompts, onToolsChanged, tokens, rule, ...given }: ReturnType<typeof readOptions>, care?: Care, signal?: AbortSignal): Promise<{ client: MCPClient; left: Care['retry'] | undefined }> {
     const listener = new Listener((client, payload) => { void client.#inTurn(() => client.#hear(payload)) })
     const number = addToolListener(listener)
     let token = -1
-    await operation(issued => {
+    const left = await operation(issued => {
       token = issued
       binding.connectMcp(issued, { ...given, listener: number }, prompts, care?.retry)
     }, undefined, signal).catch((error: unknown) => { throw withCause(error, tokens) })
-    return new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens, rule }, listener)
+    const client = new MCPClient(unwrap(() => binding.takeMcpClient(token, care)), { ...given, onToolsChanged, tokens, rule }, listener)
+    return { client, left: left === '' ? undefined : JSON.parse(left) }
   }
 
   /**
@@ -174,8 +187,10 @@ export class MCPClient implements AsyncDisposable {
    * @throws ToolError `CONNECTION_FAILED`, `TIMEOUT`, `CLOSED`; `PIN_MISMATCH`, whose `data` is a `PinMismatch`; `INVALID_OPTIONS` for a lock
    * file that cannot be used.
    */
-  async loadTools(): Promise<MCPTool[]> {
-    const listed = operation(token => { this.#native.listTools(token) })
+  async loadTools(): Promise<MCPTool[]> { return this.#load() }
+
+  async #load(retry?: Care['retry'], signal?: AbortSignal): Promise<MCPTool[]> {
+    const listed = operation(token => { this.#native.listTools(token, retry) }, undefined, signal)
     const listing = JSON.parse(await listed.catch((error: unknown) => { throw withCause(error, tokensOf.get(this)) }))
     return this.#inTurn(async () => {
       const tools = await inSlices(listing.tools, (tool: Listed) => this.#toolOf(tool))

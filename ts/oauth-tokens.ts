@@ -53,7 +53,8 @@ export class OAuthTokens {
    * @throws ToolError as `take`.
    */
   async forConnection(isPatient: boolean): Promise<TokensOfConnection | undefined> {
-    if ((await this.#read())[ACCESS_TOKEN] === undefined) return undefined
+    const kept = (await this.#read())[ACCESS_TOKEN]
+    if (kept === undefined || kept === '') return undefined
     const first = await this.take().catch((error: unknown) => {
       if (!isPatient || !ToolError.isInstance(error) || error.code !== 'CONNECTION_FAILED') throw error
     })

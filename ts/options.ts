@@ -21,11 +21,14 @@ export function checkChars(value: unknown, name: string): void {
   if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0 || value >= 2 ** 31) throw invalidOption(`${name} must be a positive whole number`)
 }
 
-/** A plain object: what a Map or a list holds would not be seen. */
-export function checkRecord(value: unknown, name: string): asserts value is Record<string, unknown> | undefined {
-  if (value === undefined) return
+/** Whether a value is a plain object: what a Map or a list holds would not be seen. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   const prototype: unknown = value !== null && typeof value === 'object' ? Object.getPrototypeOf(value) : undefined
-  if (prototype !== null && (prototype === undefined || Object.getPrototypeOf(prototype) !== null)) throw invalidOption(`${name} must be a plain object`)
+  return prototype === null || (prototype !== undefined && Object.getPrototypeOf(prototype) === null)
+}
+
+export function checkRecord(value: unknown, name: string): asserts value is Record<string, unknown> | undefined {
+  if (value !== undefined && !isRecord(value)) throw invalidOption(`${name} must be a plain object`)
 }
 
 /** An object of texts. The key of a wrong value is named, the value is not: it may be a secret. */

@@ -78,18 +78,29 @@ function mayOverlap(inner: Inner, call: ToolCall): boolean {
 
 /** Whether a call would ask a person. True where that cannot be told. */
 export function mayAsk(inner: Inner, name: string, args: unknown): boolean {
+  return inner.entries.has(name) && foresee(inner, name, args) !== 'no'
+}
+
+/** What would become of a call: whether a person is asked, or it is refused before that. `yes` where that cannot be told. */
+export function foresee(inner: Inner, name: string, args: unknown): 'no' | 'yes' | 'refused' {
   const entry = inner.entries.get(name)
-  if (entry === undefined) return false
-  const question = readQuestion(inner, entry, args)
-  if (typeof question === 'string') return question !== 'no'
+  const question = entry === undefined ? 'refused' : readQuestion(inner, entry, args)
+  if (entry === undefined || question === 'no' || question === 'refused') return question as 'no' | 'refused'
   try {
-    const result = entry.validate?.(question.args) ?? { value: question.args }
+    const given = question === 'yes' ? parsed(args) : question.args
+    const result = entry.validate?.(given) ?? { value: given }
     ignore(result)
     const judged = judgeValidation(result as StandardResult)
-    return !('value' in judged) || asks(entry, judged.value)
+    if (!('value' in judged)) return 'refused'
+    return question === 'yes' || asks(entry, judged.value) ? 'yes' : 'no'
   } catch {
-    return true
+    return 'yes'
   }
+}
+
+function parsed(args: unknown): unknown {
+  const text = toText(args)
+  return text.trim() === '' ? {} : JSON.parse(text)
 }
 
 /** The core's word on whether to ask: no, yes, refused before that, or the tool decides by arguments that are complete. */

@@ -55,7 +55,7 @@ const SCHEMES: readonly unknown[] = ['github', 'slack', 'stripe', 'hmac-sha256']
  */
 export function verifyWebhook(options: WebhookOptions): boolean {
   const { form, headers, body } = readOptions(options)
-  const refusal = unwrap(() => binding.judgeWebhook(form, headers, body))
+  const refusal = body === undefined ? 'mismatch' : unwrap(() => binding.judgeWebhook(form, headers, body))
   if (refusal == null) return true
   notify(options.onRefused, refusal as WebhookRefusal)
   return false
@@ -77,8 +77,8 @@ function readOptions(options: WebhookOptions) {
 
 function readSecrets(secret: unknown): string[] {
   const secrets: unknown[] = Array.isArray(secret) ? [...secret] : [secret]
-  if (secrets.length > 0 && secrets.every((one): one is string => typeof one === 'string' && one !== '')) return secrets
-  throw invalidOption('secret must be a text that is not empty, or an array of such texts')
+  if (secrets.length > 0 && secrets.every((one): one is string => typeof one === 'string' && one !== '' && one.isWellFormed())) return secrets
+  throw invalidOption('secret must be a text that is not empty and has no half of a surrogate pair, or an array of such texts')
 }
 
 function readDescription({ header = 'X-Webhook-Signature', prefix = '', encoding = 'hex', timestampHeader }: WebhookOptions) {
@@ -104,10 +104,15 @@ function readHeaders(headers: unknown): string[] {
   return flat
 }
 
-function readBody(body: unknown): Uint8Array {
-  if (typeof body === 'string') return new TextEncoder().encode(body)
-  // Those of another realm are no instances of the classes here.
-  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
-  if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body as ArrayBuffer)
+/** Nothing for a text with half of a surrogate pair: it did not come in UTF-8, and its bytes are those of another text. */
+function readBody(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return body.isWellFormed() ? new TextEncoder().encode(body) : undefined
+  try {
+    // Those of another realm are no instances of the classes here.
+    if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+    if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body as ArrayBuffer)
+  } catch {
+    throw invalidOption('the bytes of body were transferred to somebody else. Check the signature before that')
+  }
   throw invalidOption('body must be the text or bytes as they came. What a parser made of them cannot be checked: keep the raw body')
 }

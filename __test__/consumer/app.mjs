@@ -18,6 +18,11 @@ assert.equal((await registry.execute('delete_file', { path: 'old.txt' })).text, 
 assert.equal((await registry.execute('delete_file', { path: 'new.txt' })).code, 'CONFIRMATION_REJECTED')
 assert.equal((await registry.execute('delete_file', {})).code, 'INVALID_ARGUMENTS')
 assert.equal((await registry.execute('format_disk', {})).code, 'PERMISSION_DENIED')
+for (const [name, convert] of [['ai-sdk', 'toAISDKTools'], ['langchain', 'toLangChainTools'], ['openai-agents', 'toOpenAIAgentsTools'], ['mastra', 'toMastraTools'], ['genkit', 'toGenkitTools']]) {
+  const tools = (await import(`toolbolt/${name}`))[convert](registry, name === 'genkit' ? { tool: ({ name }) => ({ __action: { name } }) } : {})
+  assert.equal(Object.values(tools).length, 2, `${name}: the denied one is absent`)
+}
+
 await registry.close()
 await assert.rejects(registry.execute('calculator', {}), error => ToolError.isInstance(error) && error.code === 'CLOSED')
 console.log('esm ok')

@@ -1,6 +1,8 @@
 // A user's program in TypeScript, with zod.
 import assert from 'node:assert/strict'
 import { Tool, ToolRegistry, ToolResponse, tool, type ConfirmRequest, type ErrorCode, type InputSchema } from 'toolbolt'
+import { type ToolOutput, toAISDKTools } from 'toolbolt/ai-sdk'
+import { toMastraTools } from 'toolbolt/mastra'
 import { z } from 'zod'
 
 class Shout extends Tool<{ text: string }, { length: number }> {
@@ -26,6 +28,9 @@ assert.equal((await registry.execute('shout', { text: 'hi' })).text, 'HI')
 assert.equal(asked[0]?.name, 'shout')
 const code: ErrorCode | undefined = (await registry.execute('weather', { city: 3 })).code
 assert.equal(code, 'INVALID_ARGUMENTS')
+assert.equal((await toMastraTools(registry)['weather']!.execute({ city: 'Oslo' })).text, 'Oslo: 3 days of sun')
+const adapted: ToolOutput = await toAISDKTools(registry, { approval: 'registry' })['weather']!.execute({ city: 'Rome' }, { toolCallId: '1' })
+assert.equal(adapted.status, 'success')
 // @ts-expect-error: days is a number
 tool({ name: 'x', description: 'x', inputSchema: z.object({ days: z.number() }), run: ({ days }) => days.trim() })
 console.log('ts ok')

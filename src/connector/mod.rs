@@ -10,6 +10,8 @@ use crate::error::to_js;
 use crate::values::{duration, parse, to_text};
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
+use serde_json::json;
+use std::time::Duration;
 use toolbolt_core::connector::{self, BreakerPolicy, ConnectorSpec, Policy, RetryPolicy, Sources};
 
 /// How often something is tried again; each default is the core's.
@@ -45,6 +47,15 @@ impl McpRetry {
             max_delay: duration(self.max_delay_ms).unwrap_or(default.max_delay),
             budget: duration(self.budget_ms).unwrap_or(default.budget),
         }
+    }
+
+    /// A policy as JavaScript writes it.
+    pub(crate) fn written(RetryPolicy { retries, first_delay, max_delay, budget }: RetryPolicy) -> String {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+        json!({
+            "retries": retries, "firstDelayMs": milliseconds(first_delay), "maxDelayMs": milliseconds(max_delay), "budgetMs": milliseconds(budget),
+        })
+        .to_string()
     }
 }
 

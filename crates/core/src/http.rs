@@ -6,7 +6,8 @@
 //! - A body is read up to a cap that counts decompressed bytes; what is longer is refused without being read.
 //! - Errors are kinds without words of the other side: no address, no header, no part of a body.
 //!
-//! Proxies are those of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`; loopback addresses are always reached directly.
+//! Proxies are those of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`; loopback addresses are always reached directly, those
+//! without TLS over a way of their own: see [`local`].
 //! Certificates are trusted as the system says; see [`tls`].
 
 #![expect(clippy::disallowed_types, reason = "this is the door")]
@@ -14,8 +15,11 @@
 mod error;
 mod events;
 mod headers;
+mod local;
 mod loopback;
 mod proxy;
+mod reply;
+mod request;
 mod resolve;
 mod secrets;
 mod tls;
@@ -28,28 +32,22 @@ pub use headers::Headers;
 #[cfg(any(test, fuzzing))]
 pub(crate) use loopback::query;
 pub use loopback::{Judgement, Loopback, Page};
+pub use reply::Reply;
+pub use request::Request;
 pub use reqwest::Url;
 pub use resolve::{is_loopback, is_metadata};
 pub use secrets::Secrets;
 
 use crate::surroundings::Surroundings;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::redirect;
-use serde::Serialize;
+use reqwest::{Method, redirect};
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; toolbolt/", env!("CARGO_PKG_VERSION"), ")");
 
 /// An unused connection is closed after this: many servers close theirs after five seconds, and a request that is just then on its way
 /// would be lost.
 const IDLE: Duration = Duration::from_secs(4);
-
-/// Room for a body before any of it came.
-const RESERVED: usize = 64 * 1024;
-
-/// The longest time for which a server can want to be left alone.
-const LONGEST_WAIT: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// What a client is held to.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +72,9 @@ pub enum Redirects {
 /// A client with its pool of connections. Cloning shares the pool.
 #[derive(Clone)]
 pub struct Client {
-    inner: reqwest::Client,
+    web: reqwest::Client,
+    /// None where redirects change requests.
+    local: Option<local::Pool>,
     body_bytes: usize,
 }
 
@@ -104,202 +104,56 @@ impl Client {
             // Those of the environment alone, which are added below: never settings of the desktop.
             .no_proxy();
         let proxies = proxy::of_environment(surroundings).await?;
-        let inner = proxies.into_iter().fold(builder, reqwest::ClientBuilder::proxy).build()?;
-        Ok(Self { inner, body_bytes: bounds.body_bytes })
+        let web = proxies.into_iter().fold(builder, reqwest::ClientBuilder::proxy).build()?;
+        Ok(Self { web, local: local::Pool::new(bounds), body_bytes: bounds.body_bytes })
+    }
+
+    /// Closes connections to this machine that wait for a request; others close by themselves after some seconds.
+    pub fn rest(&self) {
+        if let Some(local) = &self.local {
+            local.clear();
+        }
     }
 
     /// A request that has no body.
-    pub fn get(&self, url: Url) -> Request {
-        self.request(self.inner.get(url))
+    pub fn get(&self, url: Url) -> Request<'_> {
+        Request::new(self, Method::GET, url)
     }
 
     /// A request that has one.
-    pub fn post(&self, url: Url) -> Request {
-        self.request(self.inner.post(url))
+    pub fn post(&self, url: Url) -> Request<'_> {
+        Request::new(self, Method::POST, url)
     }
 
     /// A request to remove something.
-    pub fn delete(&self, url: Url) -> Request {
-        self.request(self.inner.delete(url))
-    }
-
-    fn request(&self, inner: reqwest::RequestBuilder) -> Request {
-        Request { inner, headers: HeaderMap::new(), body_bytes: self.body_bytes, valid: true }
+    pub fn delete(&self, url: Url) -> Request<'_> {
+        Request::new(self, Method::DELETE, url)
     }
 }
 
-/// A request that is being put together.
-pub struct Request {
-    inner: reqwest::RequestBuilder,
-    headers: HeaderMap,
-    body_bytes: usize,
-    valid: bool,
-}
-
-/// Nothing of it: address, headers and body may hold secrets.
-impl fmt::Debug for Request {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Request").finish_non_exhaustive()
-    }
-}
-
-impl Request {
-    /// Adds a header.
-    #[must_use]
-    pub fn header(self, name: &'static str, value: &str) -> Self {
-        self.with_header(name, value, false)
-    }
-
-    /// Adds a header that no log shows and no table of a connection keeps.
-    #[must_use]
-    pub fn secret_header(self, name: &'static str, value: &str) -> Self {
-        self.with_header(name, value, true)
-    }
-
-    /// Adds headers that were put together before.
-    #[must_use]
-    pub fn headers(mut self, headers: &Headers) -> Self {
-        headers.add_to(&mut self.headers);
-        self
-    }
-
-    /// Adds a body that is JSON already.
-    #[must_use]
-    pub fn json_text(mut self, body: String) -> Self {
-        self.headers.insert(CONTENT_TYPE, reqwest::header::HeaderValue::from_static("application/json"));
-        Self { inner: self.inner.body(body), ..self }
-    }
-
-    /// Adds a body of JSON.
-    #[must_use]
-    pub fn json(self, body: &impl Serialize) -> Self {
-        Self { inner: self.inner.json(body), ..self }
-    }
-
-    /// Adds the fields of a form as body.
-    #[must_use]
-    pub fn form(self, fields: &[(&str, &str)]) -> Self {
-        Self { inner: self.inner.form(fields), ..self }
-    }
-
-    /// Sends it and waits for the head of the answer.
-    ///
-    /// # Errors
-    /// Where no answer comes; an answer of whatever status is none.
-    pub async fn send(self) -> Result<Reply, HttpError> {
-        if !self.valid {
-            return Err(HttpError::Invalid);
-        }
-        let inner = self.inner.headers(self.headers).send().await?;
-        Ok(Reply { inner, body_bytes: self.body_bytes })
-    }
-
-    fn with_header(mut self, name: &'static str, value: &str, secret: bool) -> Self {
-        match headers::read(name, value, secret) {
-            Ok((name, value)) => drop(self.headers.insert(name, value)),
-            Err(_) => self.valid = false,
-        }
-        self
-    }
-}
-
-/// An answer whose body is still to be read.
-pub struct Reply {
-    inner: reqwest::Response,
-    body_bytes: usize,
-}
-
-/// The status alone: its address may hold a key.
-impl fmt::Debug for Reply {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Reply").field("status", &self.status()).finish_non_exhaustive()
-    }
-}
-
-impl Reply {
-    /// The status code.
-    pub fn status(&self) -> u16 {
-        self.inner.status().as_u16()
-    }
-
-    /// A header, where it is there once at least and is text.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.inner.headers().get(name)?.to_str().ok()
-    }
-
-    /// All values of a header that are text.
-    pub fn header_values(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.inner.headers().get_all(name).into_iter().filter_map(|value| value.to_str().ok())
-    }
-
-    /// Where a redirect that was not followed leads.
-    pub fn location(&self) -> Option<Url> {
-        self.inner.url().join(self.header("location")?).ok()
-    }
-
-    /// Whether the body is a stream of events.
-    pub fn has_events(&self) -> bool {
-        let kind = self.header("content-type").unwrap_or_default();
-        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
-    }
-
-    /// The body as events, each of which is held to the cap.
-    pub fn events(self) -> Events {
-        Events::new(self.inner, self.body_bytes)
-    }
-
-    /// How long the server wants to be left alone, where it says so.
-    pub fn retry_after(&self) -> Option<Duration> {
-        let text = self.inner.headers().get(RETRY_AFTER)?.to_str().ok()?.trim();
-        match text.parse() {
-            Ok(seconds) => Some(Duration::from_secs(seconds)),
-            Err(_) => {
-                let date = httpdate::parse_http_date(text).ok()?;
-                Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+impl Redirects {
+    /// Whether the next one is followed, after `before` others. `None` where the answer itself is wanted instead.
+    fn follows(self, before: usize, status: u16, from: &Url, to: &Url) -> Option<bool> {
+        match self {
+            Self::Near(most) => Some(before < most && stays(from, to)),
+            Self::Repeating(most) => {
+                let repeats = matches!(status, 307 | 308) && from.origin() == to.origin();
+                (before < most && repeats).then_some(true)
             }
         }
-        // More is no time that anybody waits, and its milliseconds are beyond what a number of JavaScript can be.
-        .map(|wait| wait.min(LONGEST_WAIT))
-    }
-
-    /// The body as text; bytes that are no UTF-8 become U+FFFD.
-    ///
-    /// # Errors
-    /// [`HttpError::TooLarge`] beyond the cap; where the connection breaks or the compression is wrong.
-    pub async fn text(mut self) -> Result<String, HttpError> {
-        let cap = self.body_bytes;
-        let announced = self.inner.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        if announced > cap {
-            return Err(HttpError::TooLarge);
-        }
-        // What is only announced costs nothing yet.
-        let mut body = Vec::with_capacity(announced.min(RESERVED));
-        while let Some(chunk) = self.inner.chunk().await? {
-            if body.len() + chunk.len() > cap {
-                return Err(HttpError::TooLarge);
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(String::from_utf8(body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
 
 fn redirects(followed: Redirects) -> redirect::Policy {
     redirect::Policy::custom(move |attempt| {
-        let from = attempt.previous().last();
-        let (most, near) = match followed {
-            Redirects::Near(most) => (most, from.is_some_and(|from| stays(from, attempt.url()))),
-            Redirects::Repeating(most) => {
-                let repeats = matches!(attempt.status().as_u16(), 307 | 308);
-                (most, repeats && from.is_some_and(|from| from.origin() == attempt.url().origin()))
-            }
-        };
-        let allowed = attempt.previous().len() <= most && near;
-        match followed {
-            _ if allowed => attempt.follow(),
+        // The first of them is no redirect.
+        let before = attempt.previous().len().saturating_sub(1);
+        let follows = attempt.previous().last().map(|from| followed.follows(before, attempt.status().as_u16(), from, attempt.url()));
+        match follows {
+            Some(Some(true)) => attempt.follow(),
             // The answer itself then says where it would have led.
-            Redirects::Repeating(_) => attempt.stop(),
-            Redirects::Near(_) => attempt.error("a redirect that is not followed"),
+            Some(None) => attempt.stop(),
+            _ => attempt.error("a redirect that is not followed"),
         }
     })
 }

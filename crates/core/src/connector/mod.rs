@@ -20,7 +20,7 @@ pub mod webhook;
 
 pub use breaker::{BreakerPolicy, BreakerState};
 pub use builtins::builtins;
-pub use connect::connect;
+pub use connect::{connect, list};
 pub use credentials::{Launch, Sources};
 pub use health::{Health, Report, Status, Thresholds};
 pub use resilience::{Policy, Resilience};

@@ -64,6 +64,8 @@ pub(super) fn check_url(url: &str) -> Result<(), ToolError> {
 /// Refuses a text in which one of the values stands.
 pub(super) fn check_free_of<'a>(what: &str, text: &str, values: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ToolError> {
     for (label, value) in values {
+        // Of a value from a file the line break at its end is left out.
+        let value = value.trim();
         if value.len() >= SHORTEST && text.contains(value) {
             return invalid(format!(
                 "{what} holds the credential '{label}', where others can read it. Take it out: it is passed on by itself"

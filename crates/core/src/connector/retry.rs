@@ -56,6 +56,13 @@ impl Tries {
         (Instant::now() + pause < self.end).then_some(pause)
     }
 
+    /// What is left for something else that is tried after this.
+    pub(super) fn left(&self) -> RetryPolicy {
+        let RetryPolicy { retries, first_delay, max_delay, .. } = self.policy;
+        let first_delay = doubled(first_delay, self.made, max_delay);
+        RetryPolicy { retries: retries - self.made, first_delay, max_delay, budget: self.rest() }
+    }
+
     /// What is left of the budget.
     pub(super) fn rest(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
@@ -84,6 +91,17 @@ mod tests {
             );
         }
         assert!(runs.iter().all(|pauses| pauses.len() == 40));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_after_has_what_is_left() {
+        let policy = RetryPolicy::default();
+        let mut tries = Tries::new(policy, None);
+        assert_eq!(tries.left(), policy);
+        assert!(tries.next(None).is_some() && tries.next(None).is_some());
+        tokio::time::advance(Duration::from_secs(10)).await;
+        let left = RetryPolicy { retries: 1, first_delay: Duration::from_secs(4), budget: Duration::from_secs(20), ..policy };
+        assert_eq!(tries.left(), left);
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl ConnectorSpec {
         if let Some(header) = &field.header
             && (header.is_empty()
                 || header.len() > MAX_NAME
-                || !header.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
+                || !header.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')))
         {
             return invalid(format!("the header of the auth field '{key}' is no name of a header"));
         }

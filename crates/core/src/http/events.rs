@@ -1,6 +1,7 @@
 //! A body that is a stream of server-sent events.
 
 use super::HttpError;
+use super::reply::Body;
 use std::fmt;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ impl Event {
 
 /// The events of a body, in order.
 pub struct Events {
-    response: reqwest::Response,
+    body: Body,
     parser: EventParser,
 }
 
@@ -37,8 +38,8 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    pub(super) fn new(response: reqwest::Response, cap: usize) -> Self {
-        Self { response, parser: EventParser::new(cap) }
+    pub(super) fn new(body: Body, cap: usize) -> Self {
+        Self { body, parser: EventParser::new(cap) }
     }
 
     /// The next one; `None` at the end. An event that the end cuts off is none.
@@ -50,7 +51,7 @@ impl Events {
             if let Some(event) = self.parser.next()? {
                 return Ok(Some(event));
             }
-            match self.response.chunk().await? {
+            match self.body.chunk().await? {
                 Some(chunk) => self.parser.feed(&chunk),
                 None => return Ok(None),
             }
@@ -114,12 +115,14 @@ impl EventParser {
 
     /// The place of the next line, without its end.
     fn line(&mut self) -> Result<Option<(usize, usize)>, HttpError> {
-        // The second half of a line end, whose first half was enough.
-        if self.after_return && self.buffer.get(self.start) == Some(&b'\n') {
-            self.start += 1;
+        // The second half of a line end, whose first half was enough. Only the byte right after it is one, in whatever piece that comes.
+        if self.after_return
+            && let Some(next) = self.buffer.get(self.start)
+        {
+            self.start += usize::from(*next == b'\n');
+            self.after_return = false;
         }
         self.searched = self.searched.max(self.start);
-        self.after_return &= self.start == self.buffer.len();
         let unseen = self.buffer.get(self.searched..).unwrap_or_default();
         let Some(length) = unseen.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
             self.searched = self.buffer.len();
@@ -188,6 +191,20 @@ mod tests {
         assert_eq!(whole.get(3), Some(&named));
         let single: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
         assert_eq!(read(&single).unwrap(), whole);
+    }
+
+    #[test]
+    fn line_ends_of_every_kind_follow_each_other_in_whatever_pieces_they_come() {
+        let ends = ["\n", "\r", "\r\n"];
+        for number in 0..27 {
+            let [first, second, third] = [ends[number / 9], ends[number / 3 % 3], ends[number % 3]];
+            let stream = format!("id: 1{first}{second}{third}data: x{first}{second}{third}id: 2{third}{second}{first}");
+            let whole = read(&[stream.as_bytes()]);
+            for size in 1..6 {
+                let pieces: Vec<&[u8]> = stream.as_bytes().chunks(size).collect();
+                assert_eq!(read(&pieces), whole, "{stream:?} in pieces of {size}");
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ const KEPT: usize = 16 * 1024;
 const SHOWN: usize = 2000;
 /// A value shorter than this is no secret, and its removal would garble ordinary words.
 const SHORTEST_SECRET: usize = 4;
+/// The same of one line among others.
+const SHORTEST_LINE: usize = 8;
 /// Tokens that are kept to be taken out of text, the last ones: a connection that lives for weeks sees many.
 const KEPT_TOKENS: usize = 32;
 
@@ -85,11 +87,17 @@ impl Redactor {
     }
 }
 
-/// A value as it is, and as JSON shows it.
-fn forms(value: &str) -> [String; 2] {
-    let quoted = super::text::quoted(value);
-    let escaped = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or(value).to_owned();
-    [value.to_owned(), escaped]
+/// A value and its lines without the blanks around them, each as it is and as JSON shows it: what came from a file ends with a line break
+/// that is not repeated, and a key of several lines is told line by line.
+fn forms(value: &str) -> Vec<String> {
+    let lines = || value.lines().map(str::trim).filter(|line| !line.is_empty());
+    let shortest = if lines().count() > 1 { SHORTEST_LINE } else { SHORTEST_SECRET };
+    let parts = std::iter::once(value).chain(lines().filter(|line| line.len() >= shortest));
+    let escaped = |part: &str| {
+        let quoted = super::text::quoted(part);
+        quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or(part).to_owned()
+    };
+    parts.flat_map(|part| [part.to_owned(), escaped(part)]).collect()
 }
 
 /// A bounded buffer that is filled as long as the server lives: a server whose standard error nobody reads stops at 64 KiB.
@@ -152,6 +160,19 @@ mod tests {
         }
         redactor.add_token("given");
         assert_eq!(redactor.redact("given token0000 token0001"), "*** token0000 ***");
+    }
+
+    #[test]
+    fn takes_out_what_is_told_line_by_line() {
+        let redactor = Redactor::new(["-----BEGIN KEY-----\nMIIEvQIBADAN\r\n  Bgkqhkig\nAQ==\n", " from-a-file\n"].into_iter());
+        for (text, expected) in [
+            ("key: MIIEvQIBADAN", "key: ***"),
+            ("1: -----BEGIN KEY-----\n2: Bgkqhkig", "1: ***\n2: ***"),
+            ("\"-----BEGIN KEY-----\\nMIIEvQIBADAN\\r\\n  Bgkqhkig\\nAQ==\\n\"", "\"***\""),
+            ("it is from-a-file.", "it is ***."),
+        ] {
+            assert_eq!(redactor.redact(text), expected, "{text}");
+        }
     }
 
     #[test]

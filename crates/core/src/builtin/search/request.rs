@@ -59,7 +59,7 @@ impl Question<'_> {
         self.request(place, key).send().await
     }
 
-    fn request(&self, place: &Place, key: &str) -> Request {
+    fn request(&self, place: &Place, key: &str) -> Request<'_> {
         let (client, query, count) = (self.client, self.query, self.max_results.to_string());
         let mut url = place.endpoint.clone();
         match place.source {

@@ -55,7 +55,7 @@ impl Web {
         Ok(if reply.status() == 401 { reply.header_values("www-authenticate").map(str::to_owned).collect() } else { Vec::new() })
     }
 
-    async fn answer(&self, request: Request) -> Result<Answer, Failure> {
+    async fn answer(&self, request: Request<'_>) -> Result<Answer, Failure> {
         in_time(async {
             let reply: Reply = request.header("accept", "application/json").send().await?;
             let status = reply.status();

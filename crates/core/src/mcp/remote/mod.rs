@@ -203,6 +203,7 @@ impl Remote {
             }
             // A server forgets a session that nobody ends, some day.
             drop(timeout(FAREWELL, self.end_session()).await);
+            self.client.rest();
         });
     }
 
@@ -271,7 +272,7 @@ impl Remote {
     }
 
     /// A POST with its headers. `None` as long as there is nowhere to send it to.
-    fn post(&self, outgoing: &Outgoing<'_>, seen: &Seen, token: Option<&Token>) -> Option<Request> {
+    fn post(&self, outgoing: &Outgoing<'_>, seen: &Seen, token: Option<&Token>) -> Option<Request<'_>> {
         let url = match &self.mode {
             Mode::Streamable(_) => self.url.clone(),
             Mode::Events(endpoint) => endpoint.url()?,
@@ -289,7 +290,7 @@ impl Remote {
     }
 
     /// A GET for a stream of events.
-    fn get(&self, seen: &Seen, token: Option<&Token>, last_event: Option<&str>) -> Request {
+    fn get(&self, seen: &Seen, token: Option<&Token>, last_event: Option<&str>) -> Request<'_> {
         let request = self.dress(self.client.get(self.url.clone()), seen, token).header("accept", "text/event-stream");
         match last_event {
             Some(id) => request.header("last-event-id", id),
@@ -298,7 +299,7 @@ impl Remote {
     }
 
     /// The headers of every request.
-    fn dress(&self, request: Request, seen: &Seen, token: Option<&Token>) -> Request {
+    fn dress<'a>(&self, request: Request<'a>, seen: &Seen, token: Option<&Token>) -> Request<'a> {
         let mut request = request.headers(&self.headers);
         if let Some(version) = &seen.version {
             request = request.header("mcp-protocol-version", version);

@@ -1,0 +1,2 @@
+export * as ai from 'ai'
+export * as mocks from 'ai/test'

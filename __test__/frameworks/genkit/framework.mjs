@@ -1,0 +1,2 @@
+export * as genkit from 'genkit/beta'
+export { genkit as stableGenkit, tool as stableTool } from 'genkit'

@@ -1,0 +1,1 @@
+export * as agents from '@openai/agents'
