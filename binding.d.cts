@@ -190,6 +190,9 @@ export declare class NativeTool {
 /** JavaScript's answer to a question. Answers to questions that nobody waits for have no effect. */
 export declare function answer(token: number, payload: string): void
 
+/** Authorizes a connector. What a person is to be shown comes as progress, as JSON; the result is what is to be kept, as JSON. */
+export declare function authorizeConnector(token: number, spec: string, wishes: OAuthWishes): void
+
 /** Groups one turn's calls: each inner list holds the end of a batch that follows the one before. */
 export declare function batchEnds(overlaps: Array<boolean>): Array<number>
 
@@ -450,6 +453,27 @@ export interface NotesSettings {
 /** The notes below a folder. */
 export declare function notesTool(root: string, settings: NotesSettings, prompts: NativePrompts): NativeTool
 
+/** How the tokens that are kept for a connector stand, as JSON. */
+export declare function oauthStanding(spec: string, kept: string): string
+
+/** What is asked for with an authorization. */
+export interface OAuthWishes {
+  /** Whether a code for another device is asked for, instead of a browser here. */
+  device: boolean
+  /** The port for the browser's return; any if absent. */
+  redirectPort?: number
+  /** What people read where the program registers itself. */
+  clientName: string
+  /** The client that somebody registered. */
+  clientId?: string
+  /** Its secret. */
+  clientSecret?: string
+  /** The scopes, if not those of the specification. */
+  scopes?: Array<string>
+  /** How long a person may take. */
+  limitMs: number
+}
+
 /** The JSON Schema of a list of parameters, both as JSON. */
 export declare function parametersToSchema(parameters: string): string
 
@@ -458,6 +482,9 @@ export declare function readConnector(spec: string): string
 
 /** Reads a configuration file as JSON without comments. */
 export declare function readMcpConfig(token: number, path: string): void
+
+/** New tokens for those that are kept: what is to be kept then, as JSON. */
+export declare function refreshOauth(token: number, spec: string, kept: string, secret?: string | undefined | null): void
 
 /** What holds for a whole registry. */
 export interface RegistrySettings {
@@ -468,6 +495,9 @@ export interface RegistrySettings {
   /** Whether events are wanted. */
   recording: boolean
 }
+
+/** Has the server forget the tokens that are kept: `true` if it was asked to. */
+export declare function revokeOauth(token: number, spec: string, kept: string, secret?: string | undefined | null): void
 
 /** Makes a foreign name fit the rule for tool names. */
 export declare function sanitizeToolName(name: string): string

@@ -4,7 +4,7 @@ export type { AllowRule, ArgPolicy, DenyRule, ProgramRule } from './dist/cli-rul
 export { type ConnectorClientOptions, type ConnectorConnectOptions, ConnectorConnection, type ResilienceOptions } from './dist/connector-connection.js'
 export type { CredentialStore } from './dist/connector-credentials.js'
 export { type HealthChange, HealthMonitor, type HealthMonitorOptions, type HealthOptions, type HealthStatus } from './dist/connector-health.js'
-export { type AuthField, AuthType, type ConnectorDefinition, ConnectorSpec, builtinConnectors } from './dist/connector-spec.js'
+export { type AuthField, AuthType, type ConnectorDefinition, ConnectorSpec, type OAuthSettings, builtinConnectors } from './dist/connector-spec.js'
 export { type ConnectorCatalogEntry, ConnectorRegistry } from './dist/connectors.js'
 export {
   type Credentials, EnvironmentCredentialStore, type EnvironmentCredentialStoreOptions, FileCredentialStore, type FileCredentialStoreOptions,
@@ -24,6 +24,8 @@ export {
   type NoteAppended, type NoteEntry, type NoteMatch, type NoteRead, type NotesAction, type NotesArgs, type NotesData, type NotesDataOf, type NotesFound, type NotesListed, type NotesOptions,
   NotesTool,
 } from './dist/notes.js'
+export type { AuthorizeOptions, DeviceCode } from './dist/oauth.js'
+export type { Authorization } from './dist/oauth-tokens.js'
 export { type PermissionOptions, ToolPermissions } from './dist/permissions.js'
 export { PromptRegistry } from './dist/prompts.js'
 export type { ProviderTurnOptions } from './dist/provider-calls.js'

@@ -14,7 +14,7 @@ const ODD = fixturePath('odd-server.mjs')
 const OPTIONS = { namespace: 'ns', requiresConfirmation: false, respawn: false } as const
 const AREAS = ['mcp-stdio', 'mcp-http', 'mcp-tools']
 /** Ids without a test, and what they wait for. */
-const WAITING: Record<string, string> = { 'STD-11': 'Windows', 'HTTP-09': 'OAuth' }
+const WAITING: Record<string, string> = { 'STD-11': 'Windows' }
 
 const odd = (code: string, more: Partial<MCPClientOptions> = {}) => MCPClient.connect({ ...OPTIONS, command: process.execPath, args: [ODD, code], ...more } as MCPClientOptions)
 

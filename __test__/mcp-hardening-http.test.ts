@@ -1,7 +1,10 @@
 // A hostile or odd server behind an address, odd tokens, and odd files of servers.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { MCPClient, ToolRegistry } from 'toolbolt'
 import type { MCPClientOptions } from 'toolbolt'
@@ -171,4 +174,30 @@ describe('variables in a file of servers', () => {
       delete process.env.TOOLBOLT_TEST_SET
     }
   })
+})
+
+test('interim answers without end hold up neither the host nor the limit of the call', LIMIT, async () => {
+  const server = spawn(process.execPath, [fileURLToPath(new URL('fixtures/flooding-http.mjs', import.meta.url))], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const port = Number(String((await once(server.stdout, 'data'))[0]))
+    const client = await MCPClient.connect({ namespace: 'h', requiresConfirmation: false, url: `http://127.0.0.1:${port}/mcp`, protocol: 'legacy' })
+    let latest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      const now = performance.now()
+      latest = Math.max(latest, now - last)
+      last = now
+    }, 10)
+    // Each begins on the JavaScript thread, over a connection that was used before.
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await within(60_000, client.callTool('flood', {}, { timeoutMs: 500 }))
+      assert.equal(answer.code, 'TIMEOUT')
+      await client.loadTools()
+    }
+    clearInterval(timer)
+    await client.close()
+    assert.ok(latest < 2_000, `a timer of the host came ${Math.round(latest)} ms late`)
+  } finally {
+    server.kill()
+  }
 })

@@ -1,5 +1,5 @@
 // The cases of the area mcp-http in field-cases.json, by id: what servers over HTTP do wrong, or are made to do by others.
-// HTTP-09, the callback of an OAuth flow, comes with OAuth.
+// HTTP-09, the callback of an OAuth flow, is in oauth-hostile.test.ts.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

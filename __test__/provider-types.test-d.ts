@@ -1,11 +1,17 @@
 // The exports and results as the vendors' own SDKs type them; compiled, never run.
-// What @google/genai declares needs a browser's types.
-/// <reference lib="dom" />
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Content, FunctionDeclaration, GenerateContentResponse, Part, Tool as GoogleTool } from '@google/genai'
 import type OpenAI from 'openai'
 import type { ToolRegistry } from 'toolbolt'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
+
+// Types of a browser that the declarations of @google/genai name and those of Node.js do not have.
+declare global {
+  type RequestInfo = string | Request
+  type HeadersInit = Headers | Record<string, string> | [string, string][]
+  interface ErrorEvent { readonly message: string }
+  interface CloseEvent { readonly code: number }
+}
 
 declare const registry: ToolRegistry
 declare const openai: OpenAI

@@ -6,8 +6,9 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
-use toolbolt_core::mcp::{TokenReason, TokenSource};
+use toolbolt_core::mcp::{GivenToken, NoToken, TokenReason, TokenSource};
 
 /// JavaScript's callback, reached through the dispatcher.
 pub(crate) struct JsTokens {
@@ -16,9 +17,21 @@ pub(crate) struct JsTokens {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Answer {
     token: Option<String>,
+    /// Milliseconds since 1970.
+    expires_at: Option<u64>,
     problem: Option<String>,
+    kind: Option<Kind>,
+}
+
+/// What a problem is, beside one of the callback.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Unauthorized,
+    Passing,
 }
 
 impl JsTokens {
@@ -28,7 +41,7 @@ impl JsTokens {
 }
 
 impl TokenSource for JsTokens {
-    fn token(&self, url: &str, reason: TokenReason) -> BoxFuture<'static, Result<String, String>> {
+    fn token(&self, url: &str, reason: TokenReason) -> BoxFuture<'static, Result<GivenToken, NoToken>> {
         let reason = match reason {
             TokenReason::First => "first",
             TokenReason::Rejected => "rejected",
@@ -37,11 +50,20 @@ impl TokenSource for JsTokens {
         let payload = json!({ "auth": self.number, "url": url, "reason": reason });
         let dispatcher = self.dispatcher.upgrade();
         async move {
-            let ended = || "nobody is left to be asked".to_owned();
+            let ended = || NoToken::Problem("nobody is left to be asked".to_owned());
             let dispatcher = dispatcher.ok_or_else(ended)?;
             let answer = dispatcher.ask(Message::AuthToken, &payload, CancellationToken::new()).await.ok_or_else(ended)?;
-            let Answer { token, problem } = serde_json::from_str(&answer).map_err(|_| ended())?;
-            token.ok_or_else(|| problem.unwrap_or_else(ended))
+            let answer: Answer = serde_json::from_str(&answer).map_err(|_| ended())?;
+            let expires = answer.expires_at.and_then(|expires| UNIX_EPOCH.checked_add(Duration::from_millis(expires)));
+            match (answer.token, answer.problem) {
+                (Some(text), _) => Ok(GivenToken { text, expires }),
+                (None, None) => Err(ended()),
+                (None, Some(problem)) => Err(match answer.kind {
+                    None => NoToken::Problem(problem),
+                    Some(Kind::Unauthorized) => NoToken::Unauthorized(problem),
+                    Some(Kind::Passing) => NoToken::Passing(problem),
+                }),
+            }
         }
         .boxed()
     }

@@ -104,7 +104,10 @@ export async function open(spec: ConnectorSpec, launch: Launch, wanted: Wanted, 
     : { command: launch.command, args: launch.args, env: { ...env, ...launch.env }, cwd, headers, transport, allowInsecureHttp }
   const respawn = wanted.care === undefined ? false : common.respawn
   const options = Object.fromEntries(Object.entries({ ...common, respawn, ...reached, namespace: spec.name }).filter(([, value]) => value !== undefined))
-  const client = await openForConnector(readOptions(options as unknown as MCPClientOptions, {}), wanted.care, signal)
+  const read = readOptions(options as unknown as MCPClientOptions, {})
+  const tokens = 'url' in launch ? launch.tokens : undefined
+  const given = tokens === undefined || !('remote' in read) ? read : { ...read, tokens, remote: { ...read.remote, auth: tokens.number } }
+  const client = await openForConnector(given, wanted.care, signal)
     .catch((error: unknown) => { throw signal.aborted ? cancelled(spec) : withCause(error) })
   return new ConnectorConnection(spec, client, closed)
 }

@@ -37,6 +37,24 @@ export interface AuthField {
   readonly hint?: string | undefined
 }
 
+/** What is known of a service's OAuth 2. Addresses are `https://…`, or `http://…` on this machine. There is no secret in it: that of a client is the credential `client_secret`. */
+export interface OAuthSettings {
+  /** The authorization server. Default: the one that the MCP server names. */
+  readonly issuer?: string | undefined
+  /** Where people authorize. Together with `tokenUrl` it replaces what the servers say of themselves. */
+  readonly authorizationUrl?: string | undefined
+  /** Where tokens are given. */
+  readonly tokenUrl?: string | undefined
+  /** Where codes for other devices are given. */
+  readonly deviceUrl?: string | undefined
+  /** Where tokens are revoked. */
+  readonly revocationUrl?: string | undefined
+  /** The id under which the program is registered with the service. Default: it registers itself. */
+  readonly clientId?: string | undefined
+  /** What is asked for. Default: what the service proposes. */
+  readonly scopes?: readonly string[] | undefined
+}
+
 /** What a connector is made from. */
 export interface ConnectorDefinition {
   /** Unique in a registry, and the namespace of its tools: 1 to 64 of `A-Z a-z 0-9 _ -`, the first a letter or digit. */
@@ -50,6 +68,8 @@ export interface ConnectorDefinition {
   readonly authType: AuthType
   /** Default: none. */
   readonly authFields?: readonly AuthField[] | undefined
+  /** What is known of its OAuth 2. What is not said is asked of its servers. */
+  readonly oauth?: OAuthSettings | undefined
   /** The program that is the MCP server, and its arguments. No shell is involved. Either this or `mcpUrl`. */
   readonly mcpCommand?: readonly string[] | undefined
   /** The address of the MCP server: `https://…`, or `http://…` on this machine. */
@@ -63,7 +83,8 @@ export interface ConnectorDefinition {
 }
 
 const TEXTS = ['name', 'displayName', 'category', 'description', 'authType', 'mcpUrl', 'docsUrl', 'agentDescription'] as const
-const KEYS = [...TEXTS, 'authFields', 'mcpCommand', 'verified']
+const KEYS = [...TEXTS, 'authFields', 'mcpCommand', 'oauth', 'verified']
+const OAUTH_TEXTS = ['issuer', 'authorizationUrl', 'tokenUrl', 'deviceUrl', 'revocationUrl', 'clientId'] as const
 const FIELD_TEXTS = ['key', 'label', 'envVar', 'header', 'prefix', 'hint'] as const
 
 /** A definition with every default. */
@@ -83,6 +104,7 @@ export class ConnectorSpec {
   readonly description: string
   readonly authType: AuthType
   readonly authFields: readonly AuthField[]
+  readonly oauth?: OAuthSettings
   readonly mcpCommand?: readonly string[]
   readonly mcpUrl?: string
   readonly docsUrl?: string
@@ -104,6 +126,7 @@ export class ConnectorSpec {
     this.description = spec.description
     this.authType = spec.authType
     this.authFields = Object.freeze(spec.authFields.map(field => Object.freeze(field)))
+    if (spec.oauth !== undefined) this.oauth = Object.freeze({ ...spec.oauth, ...(spec.oauth.scopes === undefined ? {} : { scopes: Object.freeze(spec.oauth.scopes) }) })
     if (spec.mcpCommand !== undefined) this.mcpCommand = Object.freeze(spec.mcpCommand)
     if (spec.mcpUrl !== undefined) this.mcpUrl = spec.mcpUrl
     if (spec.docsUrl !== undefined) this.docsUrl = spec.docsUrl
@@ -129,8 +152,17 @@ function checkTypes(definition: ConnectorDefinition): void {
     checkTexts(field, FIELD_TEXTS, 'an auth field')
     if (field.secret !== undefined && typeof field.secret !== 'boolean') throw invalidOption('secret of an auth field must be true or false')
   }
+  checkOAuth(definition.oauth)
   if (mcpCommand !== undefined && !(Array.isArray(mcpCommand) && mcpCommand.every(word => typeof word === 'string'))) throw invalidOption('mcpCommand must be an array of words')
   if (verified !== undefined && typeof verified !== 'boolean') throw invalidOption('verified must be true or false')
+}
+
+function checkOAuth(oauth: OAuthSettings | undefined): void {
+  if (oauth === undefined) return
+  checkKeys(oauth, [...OAUTH_TEXTS, 'scopes'], 'the settings oauth')
+  checkTexts(oauth, OAUTH_TEXTS, 'oauth')
+  const { scopes } = oauth
+  if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'))) throw invalidOption('scopes of oauth must be an array of strings')
 }
 
 function checkTexts<Key extends string>(given: { readonly [K in Key]?: unknown }, keys: readonly Key[], what: string): void {

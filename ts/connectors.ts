@@ -3,7 +3,10 @@ import { type ConnectorConnectOptions, ConnectorConnection, type Wanted, cancell
 import { type CredentialStore, checkStore, launchOf } from './connector-credentials.js'
 import { HealthMonitor, type HealthMonitorOptions } from './connector-health.js'
 import { type AuthField, type AuthType, type ConnectorSpec, builtinConnectors, isSpec } from './connector-spec.js'
+import { EnvironmentCredentialStore } from './credential-stores.js'
 import { ToolError, invalidOption } from './errors.js'
+import { type AuthorizeOptions, authorize, readAuthorizeOptions } from './oauth.js'
+import { type Authorization, OAuthTokens } from './oauth-tokens.js'
 import { checkBoolean, checkKeys } from './options.js'
 
 /** What a settings page shows of a connector. No credential is in it. */
@@ -32,6 +35,10 @@ export class ConnectorRegistry implements AsyncDisposable {
   /** What ends the attempts to connect that are under way. */
   readonly #attempts = new Map<string, Set<AbortController>>()
   readonly #monitors = new Set<HealthMonitor>()
+  /** The tokens of each connector that takes any. */
+  readonly #tokens = new WeakMap<ConnectorSpec, OAuthTokens>()
+  /** What ends the authorizations that are under way. */
+  readonly #authorizations = new Map<string, Set<AbortController>>()
 
   /** @throws ToolError `INVALID_OPTIONS`. */
   constructor(options: { credentialStore?: CredentialStore | undefined } = {}) {
@@ -65,6 +72,7 @@ export class ConnectorRegistry implements AsyncDisposable {
   /** Removes a connector, and closes its connection. Gives whether there was one. */
   async unregister(name: string): Promise<boolean> {
     const known = this.#specs.delete(name)
+    this.#cancelAuthorizations(name)
     await this.disconnect(name)
     return known
   }
@@ -91,6 +99,57 @@ export class ConnectorRegistry implements AsyncDisposable {
   }
 
   /**
+   * Has a person authorize a connector whose `authType` is `OAUTH2`, and puts the tokens into the credential store, where `connect` finds and renews them.
+   * Nothing but the addresses and the client need ever be known: where the MCP server names its authorization server, they are asked for.
+   * @throws ToolError `AUTHORIZATION_FAILED` with a `reason` in `data`: `denied`, `issuer`, `metadata`, `registration`, `response`, `refused`, `unreachable`,
+   * `port` or `callback`; `TIMEOUT` if nobody authorized in time; `CANCELLED`; `CONNECTOR_NOT_FOUND`; `CREDENTIAL_STORE_FAILED`; `INVALID_OPTIONS`, also
+   * without a store that can keep anything. None holds a token, a code or the `state`.
+   */
+  async authorize(name: string, options: AuthorizeOptions): Promise<Authorization> {
+    const spec = this.get(name)
+    const wishes = readAuthorizeOptions(options)
+    const tokens = this.#authorizable(spec)
+    if (this.#store instanceof EnvironmentCredentialStore) throw invalidOption('the credential store can only be read, and the tokens have to be kept: use another one')
+    const attempt = new AbortController()
+    const attempts = this.#authorizations.get(name) ?? new Set()
+    this.#authorizations.set(name, attempts.add(attempt))
+    try {
+      return await authorize(spec, tokens, wishes, wishes.signal === undefined ? attempt.signal : AbortSignal.any([attempt.signal, wishes.signal]))
+    } finally {
+      attempts.delete(attempt)
+      if (attempts.size === 0) this.#authorizations.delete(name)
+    }
+  }
+
+  /** How the authorization of a connector stands; `undefined` if it needs a new one. @throws ToolError `CONNECTOR_NOT_FOUND`, `CREDENTIAL_STORE_FAILED`, `INVALID_OPTIONS`. */
+  async authorization(name: string): Promise<Authorization | undefined> { return this.#authorizable(this.get(name)).standing() }
+
+  /**
+   * Withdraws the authorization of a connector: its tokens are forgotten here in any case, and by the service where it offers that. A connection that there is
+   * stays; `disconnect` ends it. Gives whether there was one.
+   * @throws ToolError `CONNECTOR_NOT_FOUND`; `AUTHORIZATION_FAILED` if the service could not be asked; `CREDENTIAL_STORE_FAILED`; `INVALID_OPTIONS`.
+   */
+  async revoke(name: string): Promise<boolean> { return this.#authorizable(this.get(name)).revoke() }
+
+  #authorizable(spec: ConnectorSpec): OAuthTokens {
+    if (spec.authType !== 'OAUTH2') throw invalidOption(`the connector '${spec.name}' is not authorized with OAuth 2: its authType is ${spec.authType}`)
+    const tokens = this.#tokensOf(spec)
+    if (tokens === undefined) throw invalidOption('the tokens of an authorization have to be kept somewhere: give the ConnectorRegistry a credentialStore')
+    return tokens
+  }
+
+  #tokensOf(spec: ConnectorSpec): OAuthTokens | undefined {
+    if (this.#store === undefined || spec.authType !== 'OAUTH2') return undefined
+    const tokens = this.#tokens.get(spec) ?? new OAuthTokens(spec, this.#store)
+    this.#tokens.set(spec, tokens)
+    return tokens
+  }
+
+  #cancelAuthorizations(name: string): void {
+    for (const attempt of this.#authorizations.get(name) ?? []) attempt.abort()
+  }
+
+  /**
    * Connects a connector and lists its tools. Credentials are looked for in `credentials`, then the store, then the environment, field by field,
    * before anything is started. A connection that there was is closed first.
    * @throws ToolError `CONNECTOR_NOT_FOUND`; `CREDENTIALS_MISSING` with the labels of what is missing, also as `data.missing`;
@@ -113,7 +172,7 @@ export class ConnectorRegistry implements AsyncDisposable {
   }
 
   async #connect(spec: ConnectorSpec, wanted: Wanted, signal: AbortSignal): Promise<ConnectorConnection> {
-    const launch = await unlessAborted(launchOf(spec, wanted.credentials, wanted.args, this.#store), signal, spec)
+    const launch = await unlessAborted(launchOf(spec, wanted, this.#store, this.#tokensOf(spec)), signal, spec)
     await this.#connections.get(spec.name)?.close()
     const connection = await open(spec, launch, wanted, signal, ended => { this.#ended(ended) })
     if (signal.aborted) {
@@ -160,6 +219,7 @@ export class ConnectorRegistry implements AsyncDisposable {
   /** Closes every connection and stops the monitors. */
   async close(): Promise<void> {
     for (const monitor of this.#monitors) monitor.stop()
+    for (const name of this.#authorizations.keys()) this.#cancelAuthorizations(name)
     await this.disconnectAll()
   }
 

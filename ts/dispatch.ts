@@ -44,8 +44,11 @@ export interface Policy {
 
 /** What an app answers when a server wants a token. */
 export interface TokenSource {
-  /** The token, or why there is none: words that hold no secret. */
-  token(url: string, reason: 'first' | 'rejected' | 'expired'): Promise<{ token: string } | { problem: string }>
+  /**
+   * The token and when to ask for another one, in milliseconds since 1970; or why there is none, in words that hold no secret, and
+   * whether somebody has to authorize first or the fault may pass.
+   */
+  token(url: string, reason: 'first' | 'rejected' | 'expired'): Promise<{ token: string; expiresAt?: number } | { problem: string; kind?: 'unauthorized' | 'passing' }>
 }
 
 /** Who hears of changes of a server's tools, as JSON. */

@@ -19,11 +19,17 @@ export interface AuthContext {
  */
 export type AuthCallback = (context: AuthContext) => string | Promise<string>
 
-/** Asks the callback, and keeps what it throws to itself: the message may hold a secret. */
-export class AuthTokens implements TokenSource {
+/** What gives the tokens of a connection. */
+export interface ConnectionTokens extends TokenSource {
   /** What the core knows it by, as long as this is held. */
   readonly number: number
-  /** What the callback threw, as long as it has given no token since. */
+  /** What was thrown, as long as it has given no token since. */
+  readonly thrown: { readonly error: unknown } | undefined
+}
+
+/** Asks the callback, and keeps what it throws to itself: the message may hold a secret. */
+export class AuthTokens implements ConnectionTokens {
+  readonly number: number
   thrown: { readonly error: unknown } | undefined
   readonly #ask: AuthCallback
 
@@ -46,7 +52,7 @@ export class AuthTokens implements TokenSource {
 }
 
 /** The error of a connection with what the app's own callback threw as its cause: it goes back to the app alone. */
-export function withCause(error: unknown, tokens: AuthTokens | undefined): unknown {
+export function withCause(error: unknown, tokens: ConnectionTokens | undefined): unknown {
   if (tokens?.thrown === undefined || !ToolError.isInstance(error) || error.code !== 'CONNECTION_FAILED') return error
   return new ToolError(error.code, error.message, { cause: tokens.thrown.error, data: error.data })
 }

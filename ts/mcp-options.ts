@@ -1,7 +1,7 @@
 /** Options of an MCP client, checked once and brought into the shape that the core takes. */
 import { binding } from './binding.js'
 import { invalidOption, unwrap } from './errors.js'
-import { type AuthCallback, AuthTokens } from './mcp-auth.js'
+import { type AuthCallback, AuthTokens, type ConnectionTokens } from './mcp-auth.js'
 import type { ConfirmationRule } from './mcp-decision.js'
 import { suggestion } from './nearest.js'
 import { checkBoolean, checkChars, checkFolder, checkFunction, checkKeys, checkLimitMs, checkMs, checkRecord, checkText, checkTexts } from './options.js'
@@ -213,7 +213,7 @@ function ofUrl(options: Given) {
   checkTexts(headers, 'headers')
   checkFunction(auth, 'auth')
   checkBoolean(allowInsecureHttp, 'allowInsecureHttp')
-  const tokens = auth === undefined ? undefined : new AuthTokens(auth)
+  const tokens: ConnectionTokens | undefined = auth === undefined ? undefined : new AuthTokens(auth)
   const remote = { url, transport, headers: { ...headers }, allowInsecureHttp, ...(tokens === undefined ? {} : { auth: tokens.number }) }
   return { command: '', args: [], env: {}, remote, tokens }
 }

@@ -4,7 +4,7 @@ import { type NativeMcpClient, binding } from './binding.js'
 import { type ToolListener, addToolListener, operation } from './dispatch.js'
 import { ToolError, fromNative, invalidOption, unwrap } from './errors.js'
 import { notify } from './listener.js'
-import { type AuthTokens, withCause } from './mcp-auth.js'
+import { type ConnectionTokens, withCause } from './mcp-auth.js'
 import { type ConfirmationRule, type MCPAnnotations, type MCPToolClaims, asks } from './mcp-decision.js'
 import { type MCPClientOptions, type MCPCommandOptions, type MCPUrlOptions, readOptions, readUrlOptions } from './mcp-options.js'
 import type { MCPResultData } from './mcp-results.js'
@@ -58,7 +58,7 @@ class Listener implements ToolListener {
 }
 
 /** Who gives the tokens of a client is known to the core by number only, so the client holds it, and its tools hold the client. */
-const tokensOf = new WeakMap<MCPClient, AuthTokens>()
+const tokensOf = new WeakMap<MCPClient, ConnectionTokens>()
 
 /** A connection to an MCP server: one that runs as a child process and speaks over its standard streams, or one behind an address. */
 export class MCPClient implements AsyncDisposable {

@@ -2,6 +2,7 @@
 
 #![expect(unreachable_pub, reason = "the macro exports what the module system does not see")]
 
+mod oauth;
 mod store;
 mod webhook;
 

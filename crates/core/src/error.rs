@@ -61,6 +61,8 @@ error_codes! {
     CredentialStoreFailed = "CREDENTIAL_STORE_FAILED",
     /// A connector needs an authorization that nobody has given yet.
     AuthorizationRequired = "AUTHORIZATION_REQUIRED",
+    /// An authorization that was asked for did not come about.
+    AuthorizationFailed = "AUTHORIZATION_FAILED",
     /// The platform lacks what the feature needs.
     UnsupportedPlatform = "UNSUPPORTED_PLATFORM",
     /// A prompt key is unknown, or a template lost a variable.

@@ -16,6 +16,7 @@ mod error;
 mod events;
 mod headers;
 mod local;
+mod loopback;
 mod proxy;
 mod reply;
 mod request;
@@ -28,6 +29,9 @@ pub use error::HttpError;
 pub(crate) use events::EventParser;
 pub use events::{Event, Events};
 pub use headers::Headers;
+#[cfg(any(test, fuzzing))]
+pub(crate) use loopback::query;
+pub use loopback::{Judgement, Loopback, Page};
 pub use reply::Reply;
 pub use request::Request;
 pub use reqwest::Url;

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::error::ErrorCode;
-use toolbolt_core::mcp::{ClientState, ConnectOptions, McpClient, RemoteOptions, TokenReason, TokenSource};
+use toolbolt_core::mcp::{ClientState, ConnectOptions, GivenToken, McpClient, NoToken, RemoteOptions, TokenReason, TokenSource};
 use toolbolt_core::response::{Status, ToolResponse};
 use toolbolt_core::tool::CallContext;
 
@@ -232,13 +232,13 @@ struct Counting {
 }
 
 impl TokenSource for Counting {
-    fn token(&self, _url: &str, reason: TokenReason) -> BoxFuture<'static, Result<String, String>> {
+    fn token(&self, _url: &str, reason: TokenReason) -> BoxFuture<'static, Result<GivenToken, NoToken>> {
         let asked = self.asked.clone();
         async move {
             tokio::time::sleep(Duration::from_millis(50)).await;
             let mut asked = asked.lock().unwrap();
             asked.push(reason);
-            Ok(format!("token-{}", asked.len()))
+            Ok(GivenToken { text: format!("token-{}", asked.len()), expires: None })
         }
         .boxed()
     }

@@ -26,6 +26,9 @@ pub struct Sources {
     /// What the variables of the host have.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Whether the store has a token, which goes with each request as it is then, and not from here.
+    #[serde(default)]
+    pub authorized: bool,
     /// Words after those of the command.
     #[serde(default)]
     pub args: Vec<String>,
@@ -100,9 +103,11 @@ impl ConnectorSpec {
             let which = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return invalid(format!("key {} of credentials is none that it takes; there are: {which}", place + 1));
         }
-        let is_for_token =
-            |field: &&AuthField| self.auth_type != AuthType::OAuth2 || self.mcp_command.is_some() || field.key == ACCESS_TOKEN;
-        let fields = self.auth_fields.iter().filter(is_for_token);
+        let travels = |field: &&AuthField| {
+            let is_token = field.key == ACCESS_TOKEN && !sources.authorized;
+            self.auth_type != AuthType::OAuth2 || self.mcp_command.is_some() || is_token
+        };
+        let fields = self.auth_fields.iter().filter(travels);
         let (found, missing): (Vec<_>, Vec<_>) =
             fields.map(|field| (field, sources.value(&field.key))).partition(|(_, value)| value.is_some());
         if self.auth_type == AuthType::OAuth2 {
@@ -121,11 +126,14 @@ impl ConnectorSpec {
     /// The token is the one credential that no person types in.
     fn check_authorized(&self, sources: &Sources) -> Result<(), ToolError> {
         let placed = self.mcp_url.is_some() || self.auth_fields.iter().any(|field| field.key == ACCESS_TOKEN);
-        if placed && sources.value(ACCESS_TOKEN).is_some() {
+        if placed && (sources.authorized || sources.value(ACCESS_TOKEN).is_some()) {
             return Ok(());
         }
-        let message = "it needs an OAuth 2 authorization, which is not made here yet. Obtain a token elsewhere and give it as the credential \
-                       'access_token'";
+        let message = if placed {
+            "nobody has authorized it yet. Call authorize with its name, or give a token as the credential 'access_token'"
+        } else {
+            "it needs an auth field with the key 'access_token' and an envVar, in which the server gets the token"
+        };
         Err(ToolError::new(ErrorCode::AuthorizationRequired, message))
     }
 

@@ -1,12 +1,13 @@
 //! Connectors: described ways to reach a service. A specification says how to start or reach the service's MCP server and which
 //! credentials it takes; what is here checks it, resolves the credentials, keeps a connection up and says how it is;
-//! stores keep credentials, and a check tells whether a message comes from a service.
+//! people authorize it with OAuth 2, stores keep credentials, and a check tells whether a message comes from a service.
 
 mod breaker;
 mod builtins;
 mod connect;
 mod credentials;
 mod health;
+pub mod oauth;
 mod placement;
 mod resilience;
 mod retry;

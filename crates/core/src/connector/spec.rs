@@ -1,5 +1,6 @@
 //! What is said of a connector, and the rules it is held to when it is made.
 
+use super::oauth::OAuthSettings;
 use super::placement;
 use crate::error::{ErrorCode, ToolError};
 use crate::sanitize::visible;
@@ -106,6 +107,9 @@ pub struct ConnectorSpec {
     /// The credentials it takes.
     #[serde(default)]
     pub auth_fields: Vec<AuthField>,
+    /// What is known of its OAuth 2. What is not said is asked of its servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthSettings>,
     /// The program that is the MCP server, and its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_command: Option<Vec<String>>,
@@ -159,7 +163,8 @@ impl ConnectorSpec {
             return Err(ToolError::new(ErrorCode::InvalidName, message));
         }
         let named = |error: ToolError| ToolError { message: format!("connector '{}': {}", self.name, error.message), ..error };
-        self.check_texts().and_then(|()| self.check_fields()).and_then(|()| self.check_target()).map_err(named)
+        let oauth = || self.oauth.as_ref().map_or(Ok(()), |oauth| oauth.check(self.auth_type));
+        self.check_texts().and_then(|()| self.check_fields()).and_then(|()| self.check_target()).and_then(|()| oauth()).map_err(named)
     }
 
     fn check_texts(&self) -> Result<(), ToolError> {

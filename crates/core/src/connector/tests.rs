@@ -22,7 +22,7 @@ fn read(more: &Value) -> Result<ConnectorSpec, ErrorCode> {
 
 fn sources(given: &[(&str, &str)], stored: &[(&str, &str)], environment: &[(&str, &str)]) -> Sources {
     let map = |pairs: &[(&str, &str)]| pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Sources { given: map(given), stored: map(stored), environment: map(environment), args: Vec::new() }
+    Sources { given: map(given), stored: map(stored), environment: map(environment), ..Sources::default() }
 }
 
 #[test]

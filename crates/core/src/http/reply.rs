@@ -85,6 +85,11 @@ impl Reply {
         self.headers().get(name)?.to_str().ok()
     }
 
+    /// All values of a header that are text.
+    pub fn header_values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.headers().get_all(name).into_iter().filter_map(|value| value.to_str().ok())
+    }
+
     /// Where a redirect that was not followed leads.
     pub fn location(&self) -> Option<Url> {
         self.url().join(self.header("location")?).ok()

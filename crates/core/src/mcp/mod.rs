@@ -50,5 +50,5 @@ pub use diagnostics::Diagnostics;
 pub use life::Respawn;
 pub use options::{ConnectOptions, Protocol};
 pub use refresh::{OnTools, ToolsChange, ToolsEvent};
-pub use remote::{RemoteOptions, TokenReason, TokenSource, Transport};
+pub use remote::{GivenToken, NoToken, RemoteOptions, TokenReason, TokenSource, Transport};
 pub use tool::{Declaration, McpTool};

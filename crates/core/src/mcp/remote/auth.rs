@@ -22,14 +22,34 @@ pub enum TokenReason {
     First,
     /// The server refused the last one.
     Rejected,
-    /// The last one says of itself that its time is over: a JSON Web Token with an `exp` that has passed.
+    /// The time of the last one is over: whoever gave it said so, or it is a JSON Web Token with an `exp` that has passed.
     Expired,
+}
+
+/// A token that was given.
+#[derive(Clone)]
+pub struct GivenToken {
+    /// The token, without the word `Bearer`.
+    pub text: String,
+    /// When to ask for another one, where that is known.
+    pub expires: Option<SystemTime>,
+}
+
+/// Why there is no token.
+#[derive(Clone, Debug)]
+pub enum NoToken {
+    /// The application gave none. The words hold no secret.
+    Problem(String),
+    /// A person has to authorize first, as the words say.
+    Unauthorized(String),
+    /// There is a fault that may pass, as the words say.
+    Passing(String),
 }
 
 /// Gives the tokens of a server.
 pub trait TokenSource: Send + Sync {
-    /// A token for the server at this address, without the word `Bearer`. An error says what went wrong, in words that hold no secret.
-    fn token(&self, url: &str, reason: TokenReason) -> BoxFuture<'static, Result<String, String>>;
+    /// A token for the server at this address.
+    fn token(&self, url: &str, reason: TokenReason) -> BoxFuture<'static, Result<GivenToken, NoToken>>;
 }
 
 /// A token that is in use.
@@ -41,7 +61,7 @@ pub(super) struct Token {
     expires: Option<SystemTime>,
 }
 
-type Question = BoxFuture<'static, Result<Token, Arc<str>>>;
+type Question = BoxFuture<'static, Result<Token, Arc<NoToken>>>;
 
 /// The token of one server, and who gives it.
 pub(super) struct Auth {
@@ -73,7 +93,7 @@ impl Auth {
     }
 
     /// The token in use, or the first one.
-    pub(super) async fn token(&self) -> Result<Token, Arc<str>> {
+    pub(super) async fn token(&self) -> Result<Token, Arc<NoToken>> {
         let asking = {
             let mut state = self.state.lock();
             match &state.token {
@@ -112,18 +132,18 @@ impl Auth {
             let mut state = shared.lock();
             state.asking = None;
             state.unanswered = false;
-            let text = answer?;
+            let GivenToken { text, expires } = answer?;
             let mut header = Headers::default();
             if text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
-                return Err(Arc::from("it gave a text that begins with `Bearer `, which is added here; leave that word out"));
+                return Err(problem("it gave a text that begins with `Bearer `, which is added here; leave that word out"));
             }
             let fits = !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic());
             if !fits || header.set("authorization", &format!("Bearer {text}"), true).is_err() {
-                return Err(Arc::from("it gave something that is no token: visible ASCII without blanks, at most 32 KiB"));
+                return Err(problem("it gave something that is no token: visible ASCII without blanks, at most 32 KiB"));
             }
             state.generation += 1;
             // One that was old when it came is for the server to judge.
-            let expires = expiry(&text).filter(|expires| SystemTime::now() < *expires);
+            let expires = expires.or_else(|| expiry(&text)).filter(|expires| SystemTime::now() < *expires);
             let token = Token { generation: state.generation, header, text: text.into(), expires };
             state.token = Some(token.clone());
             Ok(token)
@@ -132,6 +152,10 @@ impl Auth {
         state.asking = asking.downgrade();
         asking
     }
+}
+
+fn problem(what: &str) -> Arc<NoToken> {
+    Arc::new(NoToken::Problem(what.to_owned()))
 }
 
 /// When a JSON Web Token says that it ends. Other tokens say nothing.

@@ -15,7 +15,7 @@ mod session;
 mod stream;
 mod trouble;
 
-pub use auth::{TokenReason, TokenSource};
+pub use auth::{GivenToken, NoToken, TokenReason, TokenSource};
 pub use options::{RemoteOptions, Transport};
 pub(super) use params::{Mirrored, mirrored};
 pub(super) use session::{INITIALIZE, INITIALIZED};
@@ -260,7 +260,7 @@ impl Remote {
         Ok(())
     }
 
-    async fn token(&self) -> Result<Option<Token>, Arc<str>> {
+    async fn token(&self) -> Result<Option<Token>, Arc<NoToken>> {
         match &self.auth {
             None => Ok(None),
             Some(auth) => auth.token().await.map(Some),

@@ -3,6 +3,7 @@
 use super::super::connection::{Connection, Failure, HttpFacts};
 use super::super::frame::Envelope;
 use super::super::wire::Undelivered;
+use super::auth::NoToken;
 use super::{Remote, address};
 use crate::error::ErrorCode;
 use crate::http::{HttpError, Reply, Url};
@@ -165,11 +166,22 @@ pub(super) fn ended(connection: &Connection) -> Undelivered {
     of_words(connection, words("ended the stream before the answer came", "It may have acted on the request."), true)
 }
 
-/// The application gave no token.
-pub(super) fn no_token(connection: &Connection, why: &str) -> Undelivered {
-    let brief = format!("There is no token for MCP server `{}`.", connection.namespace);
-    let message = format!("There is no token for MCP server `{}`: {why}. Correct the auth callback.", connection.namespace);
-    Undelivered::Failed { failure: Failure::new(ErrorCode::ConnectionFailed, message).told(brief), sent: false }
+/// The application gave no token, or nobody has authorized.
+pub(super) fn no_token(connection: &Connection, why: &NoToken) -> Undelivered {
+    let name = &connection.namespace;
+    let failure = match why {
+        NoToken::Problem(why) => {
+            let message = format!("There is no token for MCP server `{name}`: {why}. Correct the auth callback.");
+            Failure::new(ErrorCode::ConnectionFailed, message).told(format!("There is no token for MCP server `{name}`."))
+        }
+        NoToken::Passing(why) => Failure::new(ErrorCode::ConnectionFailed, format!("There is no token for MCP server `{name}`: {why}."))
+            .told(format!("There is no token for MCP server `{name}` at the moment.")),
+        NoToken::Unauthorized(why) => {
+            let brief = format!("The authorization for MCP server `{name}` is over. Somebody has to give it anew.");
+            Failure::new(ErrorCode::AuthorizationRequired, format!("There is no token for MCP server `{name}`: {why}.")).told(brief)
+        }
+    };
+    Undelivered::Failed { failure, sent: false }
 }
 
 /// A lost session that could not be opened anew.
