@@ -85,9 +85,9 @@ const RULES = {
     outside(rust('src'), 'src/error.rs'),
     /(?<![\w:])(?:napi::|bindgen_prelude::)*Error::(?:new|from|from_reason|from_status)\b|\bJs(?:Type|Range|Syntax)?Error\b|\bthrow(?:_\w+)?\(|\bcreate_error\b/,
   ),
-  'only mcp names rmcp': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/mcp/`, `${CORE}/mcp.rs`), /\brmcp\b/),
+  'only mcp and serve name rmcp': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/mcp/`, `${CORE}/mcp.rs`, `${CORE}/serve/`), /\brmcp\b/),
   'only http names reqwest and rustls': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:reqwest|rustls)\b/),
-  'only http reaches the network': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`), /\b(?:std|tokio)::net\b/),
+  'only http reaches the network, and only serve is reached from it': () => linesWith(outside([...rust(CORE), ...rust('src')], `${CORE}/http/`, `${CORE}/http.rs`, `${CORE}/serve/http.rs`), /\b(?:std|tokio)::net\b/),
   'http, files and surroundings know no tool': () => [...importsBeyond('http', ['surroundings']), ...importsBeyond('files', []), ...importsBeyond('surroundings', [])],
   'only files, notes and process reach the file system': () => linesWith(
     outside([...rust(CORE), ...rust('src')], `${CORE}/files/`, `${CORE}/files.rs`, `${CORE}/builtin/notes/`, `${CORE}/process/`, `${CORE}/process.rs`),
