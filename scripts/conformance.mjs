@@ -1,11 +1,13 @@
-// `npm run conformance`: the official conformance suite of the protocol against our client, for both revisions that it
-// has requirements for. What is expected to fail, and why, stands in __test__/conformance/expected-failures.json;
+// `npm run conformance`: the official conformance suite of the protocol against our client and a server of
+// ours, for both revisions that it has requirements for. What is expected to fail, and why, stands in
+// __test__/conformance/expected-failures.json and expected-server-failures.json;
 // what fails beside that, and what passes against it, is an error. The last line gives the counts.
 //
 //   --verbose  shows what the client printed and what failed, also where nothing is wrong
+//   --client, --server  that side alone
 //   names      of scenarios: those alone
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { findNode22 } from './node-22.mjs'
@@ -27,10 +29,10 @@ function nodeForSuite() {
 }
 
 /** Runs all that a revision has; each scenario leaves a folder with its checks in `out`. */
-function runSuite(node, revision, out) {
+function runSuite(node, mode, revision, out) {
   // The command is split at blanks, so that the path of this Node.js may not stand in it.
   const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) }
-  const args = [SUITE, 'client', '--requirements', revision, '--command', 'node __test__/conformance/client.mjs', '--output-dir', out]
+  const args = [SUITE, ...mode, '--requirements', revision, '--output-dir', out]
   return new Promise(done => {
     const child = spawn(node, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: LIMIT_MS })
     let output = ''
@@ -40,12 +42,21 @@ function runSuite(node, revision, out) {
   })
 }
 
+/** Starts the server under test and gives its address; it ends when its input does. */
+async function startServer() {
+  const child = spawn(process.execPath, ['__test__/conformance/server.mjs'], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] })
+  for await (const line of child.stdout.setEncoding('utf8')) return { url: line.trim(), end: () => { child.stdin.end() } }
+  return fail('the server under test did not start')
+}
+
 /** The scenarios that were run, from the folders `{scenario}-{time}`; a name may have a slash. */
 function scenariosIn(out) {
   return readdirSync(out, { recursive: true }).map(String).filter(path => path.endsWith('checks.json')).sort().map(path => {
     const folder = dirname(path)
-    const read = name => readFileSync(join(out, folder, name), 'utf8')
-    return { scenario: folder.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''), checks: JSON.parse(read('checks.json')), stdout: read('stdout.txt'), stderr: read('stderr.txt') }
+    const read = name => (existsSync(join(out, folder, name)) ? readFileSync(join(out, folder, name), 'utf8') : undefined)
+    const scenario = folder.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '')
+    // A server's scenarios have no program of their own, and one word more before each name.
+    return { scenario: read('stdout.txt') === undefined ? scenario.slice('server-'.length) : scenario, checks: JSON.parse(read('checks.json')), stdout: read('stdout.txt'), stderr: read('stderr.txt') }
   })
 }
 
@@ -55,7 +66,7 @@ const isBad = ({ status }) => status === 'FAILURE' || status === 'WARNING'
 function faults({ checks, stdout }) {
   const bad = new Map(checks.filter(isBad).map(({ id, errorMessage, description }) => [id, errorMessage ?? description]))
   if (!checks.some(({ status }) => status === 'SUCCESS')) bad.set('nothing-checked', 'no check succeeded')
-  if (!stdout.trimEnd().endsWith(CLIENT_IS_DONE)) bad.set('client-ended-early', 'the client failed, or was stopped')
+  if (stdout !== undefined && !stdout.trimEnd().endsWith(CLIENT_IS_DONE)) bad.set('client-ended-early', 'the client failed, or was stopped')
   return bad
 }
 
@@ -73,11 +84,11 @@ function judge(result, expected) {
 }
 
 /** Reason and, where only some checks may fail, these checks, by the name of the scenario. */
-function readExpected() {
-  const groups = JSON.parse(readFileSync(join(FOLDER, 'expected-failures.json'), 'utf8'))
+function readExpected(file) {
+  const groups = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
   const entries = groups.flatMap(({ reason, scenarios, checks }) => scenarios.map(scenario => [scenario, { reason, checks }]))
   const expected = new Map(entries)
-  if (expected.size !== entries.length) fail('expected-failures.json names a scenario twice')
+  if (expected.size !== entries.length) fail(`${file} names a scenario twice`)
   return expected
 }
 
@@ -85,36 +96,48 @@ setUp()
 const args = process.argv.slice(2)
 const verbose = args.includes('--verbose')
 const wanted = args.filter(arg => !arg.startsWith('--'))
-const expected = readExpected()
 const node = nodeForSuite()
 const counts = { passed: 0, expected: 0, failed: 0 }
-const met = new Set()
 
-for (const revision of REVISIONS) {
-  console.log(`\n== requirements of ${revision}`)
-  const started = performance.now()
-  const out = mkdtempSync(join(tmpdir(), 'toolbolt-conformance-'))
-  const output = await runSuite(node, revision, out)
-  const results = scenariosIn(out).filter(({ scenario }) => wanted.length === 0 || wanted.includes(scenario))
-  rmSync(out, { recursive: true })
-  const announced = /\((\d+) scenarios\)/.exec(output)?.[1]
-  if (announced === undefined || (wanted.length === 0 && Number(announced) !== results.length)) fail(`${output}\nthe suite ran ${results.length} of ${announced ?? 'an unknown number of'} scenarios`)
-  for (const result of results) {
-    met.add(result.scenario)
-    const { verdict, words } = judge(result, expected.get(result.scenario))
-    counts[verdict] += 1
-    console.log(`${{ passed: 'ok  ', expected: 'xfail', failed: 'FAIL' }[verdict].padEnd(5)} ${result.scenario}${verdict === 'expected' ? ` (${words})` : ''}`)
-    if (verdict === 'failed') for (const line of words) console.log(`        ${line}`)
-    if (verdict === 'expected' && verbose) for (const [id, message] of faults(result)) console.log(`        ${id}: ${message}`)
-    if (verdict === 'failed' || verbose) console.log(`${result.stdout}${result.stderr}`.trimEnd().replace(/^/gm, '        | '))
+/** Runs one side, as `mode` says it to the suite, for both revisions, and counts. */
+async function runSide(name, mode, expected) {
+  const met = new Set()
+  for (const revision of REVISIONS) {
+    console.log(`\n== ${name}: requirements of ${revision}`)
+    const started = performance.now()
+    const out = mkdtempSync(join(tmpdir(), 'toolbolt-conformance-'))
+    const output = await runSuite(node, mode, revision, out)
+    const results = scenariosIn(out).filter(({ scenario }) => wanted.length === 0 || wanted.includes(scenario))
+    rmSync(out, { recursive: true })
+    const announced = /\((\d+) scenarios\)/.exec(output)?.[1]
+    if (announced === undefined || (wanted.length === 0 && Number(announced) !== results.length)) fail(`${output}\nthe suite ran ${results.length} of ${announced ?? 'an unknown number of'} scenarios`)
+    for (const result of results) {
+      met.add(result.scenario)
+      report(result, expected.get(result.scenario))
+    }
+    console.log(`== ${results.length} scenarios, ${((performance.now() - started) / 1000).toFixed(0)} s`)
   }
-  console.log(`== ${results.length} scenarios, ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  for (const scenario of wanted.length === 0 ? expected.keys() : []) {
+    if (met.has(scenario)) continue
+    counts.failed += 1
+    console.log(`FAIL  ${scenario} is listed among the expected failures, and the suite has none of that name`)
+  }
 }
 
-for (const scenario of wanted.length === 0 ? expected.keys() : []) {
-  if (met.has(scenario)) continue
-  counts.failed += 1
-  console.log(`FAIL  ${scenario} is listed among the expected failures, and the suite has none of that name`)
+function report(result, expected) {
+  const { verdict, words } = judge(result, expected)
+  counts[verdict] += 1
+  console.log(`${{ passed: 'ok  ', expected: 'xfail', failed: 'FAIL' }[verdict].padEnd(5)} ${result.scenario}${verdict === 'expected' ? ` (${words})` : ''}`)
+  if (verdict === 'failed') for (const line of words) console.log(`        ${line}`)
+  if (verdict === 'expected' && verbose) for (const [id, message] of faults(result)) console.log(`        ${id}: ${message}`)
+  if (verdict === 'failed' || verbose) console.log(`${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd().replace(/^/gm, '        | '))
+}
+
+if (!args.includes('--server')) await runSide('client', ['client', '--command', 'node __test__/conformance/client.mjs'], readExpected('expected-failures.json'))
+if (!args.includes('--client')) {
+  const server = await startServer()
+  await runSide('server', ['server', '--url', server.url], readExpected('expected-server-failures.json'))
+  server.end()
 }
 if (counts.failed > 0) process.exitCode = 1
 console.log(`\nconformance: ${counts.passed} passed, ${counts.failed} failed, ${counts.expected} expected failures`)

@@ -50,6 +50,10 @@ const add = (name, inputSchema, run, flags = {}) => { registry.register(tool({ n
 for (const [name, run] of Object.entries(TOOLS)) add(name, NOTHING, run)
 add('json_schema_2020_12_tool', SCHEMA_2020, () => 'ok')
 add('test_headers', { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, text: { type: 'string' } }, required: ['region'] }, ({ region }) => region)
+add('test_trigger_tool_change', NOTHING, () => {
+  if (!registry.unregister('another')) add('another', NOTHING, () => 'another')
+  return 'changed'
+})
 // The one question that this server asks: whether a call may run.
 for (const name of ['test_elicitation', 'test_streaming_elicitation', 'test_input_required_result_elicitation', 'test_input_required_result_request_state', 'test_input_required_result_tampered_state']) {
   add(name, NOTHING, () => 'it ran', { requiresConfirmation: true })
