@@ -66,3 +66,55 @@ pub(super) fn token(headers: &HeaderMap) -> Option<String> {
     let (scheme, token) = single(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+    use super::Door;
+    use hyper::HeaderMap;
+    use hyper::header::{HOST, ORIGIN};
+
+    fn headers(host: &str, origin: Option<&str>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn only_names_of_this_machine_come_in_by_default() {
+        let door = Door::default();
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8123", "[::1]", "[::1]:8123"] {
+            assert!(door.admits(&headers(host, None)), "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "", "::1:80", "a@localhost", "localhost:80:80"]
+        {
+            assert!(!door.admits(&headers(host, None)), "{host}");
+        }
+        for origin in ["http://localhost", "https://127.0.0.1:3000", "http://[::1]:3000"] {
+            assert!(door.admits(&headers("localhost", Some(origin))), "{origin}");
+        }
+        for origin in ["null", "http://evil.example", "http://localhost.evil.example", "file://localhost", "localhost", ""] {
+            assert!(!door.admits(&headers("localhost", Some(origin))), "{origin}");
+        }
+        assert!(!door.admits(&HeaderMap::new()));
+        let mut twice = headers("localhost", None);
+        twice.append(HOST, "evil.example".parse().unwrap());
+        assert!(!door.admits(&twice));
+    }
+
+    #[test]
+    fn lists_replace_that() {
+        let door = Door { hosts: vec!["mcp.example".into(), "other.example:8443".into()], origins: vec!["https://app.example/".into()] };
+        for host in ["mcp.example", "mcp.example:443", "other.example:8443"] {
+            assert!(door.admits(&headers(host, Some("https://app.example"))), "{host}");
+        }
+        for host in ["localhost", "other.example", "other.example:80"] {
+            assert!(!door.admits(&headers(host, None)), "{host}");
+        }
+        assert!(!door.admits(&headers("mcp.example", Some("http://localhost"))));
+    }
+}
