@@ -69,8 +69,6 @@ pub(super) fn token(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
     use super::Door;
     use hyper::HeaderMap;
     use hyper::header::{HOST, ORIGIN};
