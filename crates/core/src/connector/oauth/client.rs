@@ -108,7 +108,8 @@ impl Client {
         if answer.status == 400 && body.as_object_mut().is_some_and(|body| body.remove("scope").is_some()) {
             answer = web.post_json(place, &body).await?;
         }
-        let registered = answer.json::<Registered>().filter(|_| answer.is_ok()).ok_or_else(|| not_registered(&answer))?;
+        let mut registered = answer.json::<Registered>().filter(|_| answer.is_ok()).ok_or_else(|| not_registered(&answer))?;
+        registered.client_secret = registered.client_secret.filter(|secret| !secret.is_empty());
         let fits = |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !fits(&registered.client_id, MAX_SECRET) || registered.client_secret.as_ref().is_some_and(|secret| !fits(secret, MAX_SECRET)) {
             return Err(Failure::new(Reason::Registration, "the authorization server registered a client that cannot be used"));

@@ -8,6 +8,7 @@ use super::token::{self, Tokens};
 use super::web::Web;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -22,7 +23,7 @@ const SLOWER: Duration = Duration::from_secs(5);
 const MAX_DEVICE_CODE: usize = 8 * 1024;
 const MAX_USER_CODE: usize = 64;
 /// The longest time for which such a code is good.
-const LONGEST_CODE: u64 = 24 * 3600;
+const LONGEST_CODE: Duration = Duration::from_secs(24 * 3600);
 
 /// What a person needs to authorize at another device.
 #[derive(Serialize)]
@@ -46,8 +47,8 @@ struct Given {
     #[serde(alias = "verification_url")]
     verification_uri: String,
     verification_uri_complete: Option<String>,
-    expires_in: u64,
-    interval: Option<u64>,
+    expires_in: Value,
+    interval: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +66,8 @@ pub(super) async fn authorize(
 ) -> Result<Tokens, Failure> {
     let started = Instant::now();
     let given = codes(web, server, client, ask).await?;
-    let lifetime = Duration::from_secs(given.expires_in.min(LONGEST_CODE)).min(ask.limit);
+    let Some(lifetime) = token::lifetime(&given.expires_in) else { return Err(unusable()) };
+    let lifetime = lifetime.min(LONGEST_CODE).min(ask.limit);
     let shown = DeviceCode {
         user_code: given.user_code,
         verification_uri: given.verification_uri,
@@ -73,7 +75,7 @@ pub(super) async fn authorize(
         expires_in_ms: u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX),
     };
     tell(shown);
-    let interval = given.interval.map_or(INTERVAL, Duration::from_secs).clamp(SHORTEST, LONGEST);
+    let interval = given.interval.as_ref().and_then(token::lifetime).unwrap_or(INTERVAL).clamp(SHORTEST, LONGEST);
     poll(web, server, client, &given.device_code, interval, started + lifetime).await
 }
 
@@ -105,13 +107,18 @@ async fn codes(web: &Web, server: &Server, client: &Client, ask: &Asked<'_>) -> 
     let fits =
         |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if !fits(&given.user_code, MAX_USER_CODE) || !fits(given.device_code.expose_secret(), MAX_DEVICE_CODE) {
-        return Err(Failure::new(Reason::Response, "the device authorization endpoint gave codes that cannot be used"));
+        return Err(unusable());
     }
-    ask.reach.read("the page for the code", &given.verification_uri)?;
+    let reach = ask.reach.from(place);
+    reach.read("the page for the code", &given.verification_uri)?;
     if let Some(complete) = &given.verification_uri_complete {
-        ask.reach.read("the page for the code", complete)?;
+        reach.read("the page for the code", complete)?;
     }
     Ok(given)
+}
+
+fn unusable() -> Failure {
+    Failure::new(Reason::Response, "the device authorization endpoint gave codes that cannot be used")
 }
 
 async fn poll(

@@ -2,6 +2,7 @@
 
 use super::failure::{Failure, Reason};
 use crate::http::{Url, is_loopback, is_metadata};
+use std::net::IpAddr;
 
 /// Bytes of an address.
 const MAX_URL: usize = 2_048;
@@ -22,6 +23,11 @@ impl Reach {
         if here { Self::Here } else { Self::Abroad }
     }
 
+    /// As far as what this server says may lead: it cannot lead here from elsewhere, whatever the application wrote.
+    pub(super) fn from(self, server: &Url) -> Self {
+        if leads_here(server) { self } else { Self::Abroad }
+    }
+
     /// Reads an address. `what` says in an error whose it is.
     pub(super) fn read(self, what: &str, text: &str) -> Result<Url, Failure> {
         let refused = |why: &str| Err(Failure::new(Reason::Metadata, format!("{what} {why}")));
@@ -36,9 +42,21 @@ impl Reach {
             return refused("leads to no host that may be reached");
         }
         match (url.scheme(), is_loopback(&url), self) {
-            ("https", false, _) | ("https" | "http", true, Self::Here) => Ok(url),
-            (_, true, Self::Abroad) => refused("leads to this machine, which a server elsewhere may not"),
+            (_, _, Self::Abroad) if leads_here(&url) => refused("leads to this machine, which a server elsewhere may not"),
+            ("https", ..) | ("http", true, _) => Ok(url),
             _ => refused("does not begin with https://"),
+        }
+    }
+}
+
+/// Whether an address leads to this machine, in any way of writing it.
+fn leads_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => {
+            let name = host.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
         }
     }
 }
@@ -61,6 +79,12 @@ mod tests {
         for url in ["http://127.0.0.1:81/x", "http://localhost/x", "https://[::1]/x"] {
             assert!(!reads(Reach::Abroad, url) && reads(Reach::Here, url), "{url}");
         }
+        // Other ways to write this machine.
+        for host in ["0.0.0.0", "0", "127.1", "2130706433", "[::]", "[::ffff:127.0.0.1]", "localhost.", "LOCALHOST", "x.localhost"] {
+            assert!(!reads(Reach::Abroad, &format!("https://{host}/")), "{host}");
+        }
+        let from = |url: &str| Reach::Here.from(&Url::parse(url).unwrap());
+        assert_eq!((from("http://127.0.0.1:81/"), from("https://a.example/")), (Reach::Here, Reach::Abroad));
         for url in [
             "http://a.example/",
             "https://u@a.example/",

@@ -87,9 +87,9 @@ pub(super) async fn find(web: &Web, spec: &ConnectorSpec) -> Result<Found, Failu
     let challenge = challenge_of(web, &mcp).await?;
     let asked = words(challenge.scope.as_deref().unwrap_or_default());
     match resource(web, reach, &mcp, challenge.resource_metadata.as_deref()).await? {
-        Some(found) => {
+        Some((found, from)) => {
             let Some(issuer) = found.authorization_servers.first() else { return Err(nowhere()) };
-            let server = describe(web, reach, issuer).await?;
+            let server = describe(web, reach.from(&from), issuer).await?;
             let scopes = if asked.is_empty() { proposed(found.scopes_supported) } else { asked };
             Ok(Found { server, resource: Some(found.resource), scopes })
         }
@@ -112,8 +112,8 @@ async fn challenge_of(web: &Web, mcp: &Url) -> Result<Challenge, Failure> {
     Ok(found.iter().filter_map(|header| challenge::read(header)).next().unwrap_or_default())
 }
 
-/// The metadata of the MCP server, where it has any.
-async fn resource(web: &Web, reach: Reach, mcp: &Url, told: Option<&str>) -> Result<Option<Resource>, Failure> {
+/// The metadata of the MCP server and where it was, where there is any.
+async fn resource(web: &Web, reach: Reach, mcp: &Url, told: Option<&str>) -> Result<Option<(Resource, Url)>, Failure> {
     const WHAT: &str = "the metadata of the MCP server";
     let mut places: Vec<Url> =
         told.map(|url| reach.read("the address of the metadata of the MCP server", url)).transpose()?.into_iter().collect();
@@ -131,7 +131,9 @@ async fn resource(web: &Web, reach: Reach, mcp: &Url, told: Option<&str>) -> Res
             let message = format!("{WHAT} is about another address. A token for that one would not be for this server");
             return Err(Failure::new(Reason::Metadata, message));
         }
-        return Ok(Some(found));
+        // It is handed on as it is written, in an address too.
+        reach.read("the resource that the MCP server calls itself", &found.resource)?;
+        return Ok(Some((found, place)));
     }
     Ok(None)
 }
@@ -163,6 +165,7 @@ async fn describe(web: &Web, reach: Reach, issuer: &str) -> Result<Server, Failu
         if matches!(answer.status, 400..=499) && answer.status != 429 {
             continue;
         }
+        let reach = reach.from(&base);
         let Some(described) = answer.json::<Described>().filter(|_| answer.is_ok()) else { return Err(answer.failure(WHAT)) };
         if described.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
             return Err(Failure::new(Reason::Issuer, format!("{WHAT} is that of another issuer")));
@@ -210,8 +213,13 @@ impl Server {
 
     fn described(described: Described, reach: Reach) -> Result<Self, Failure> {
         let read = |what: &str, url: &Option<String>| url.as_deref().map(|url| reach.read(what, url)).transpose();
+        let authorization = read("the authorization endpoint", &described.authorization_endpoint)?;
+        if authorization.as_ref().is_some_and(asks_already) {
+            let message = "the authorization endpoint has parameters that this program alone is to set";
+            return Err(Failure::new(Reason::Metadata, message));
+        }
         Ok(Self {
-            authorization: read("the authorization endpoint", &described.authorization_endpoint)?,
+            authorization,
             token: reach.read("the token endpoint", &described.token_endpoint)?,
             device: read("the device authorization endpoint", &described.device_authorization_endpoint)?,
             registration: read("the registration endpoint", &described.registration_endpoint)?,
@@ -224,6 +232,25 @@ impl Server {
             issuer: Some(described.issuer),
         })
     }
+}
+
+/// Whether an address sets what a request asks for. Of two values with one name another server may take the first: another client, another
+/// place to return to, or a weaker proof.
+fn asks_already(url: &Url) -> bool {
+    const OURS: &[&str] = &[
+        "response_type",
+        "response_mode",
+        "client_id",
+        "redirect_uri",
+        "state",
+        "code_challenge",
+        "code_challenge_method",
+        "scope",
+        "resource",
+        "request",
+        "request_uri",
+    ];
+    url.query_pairs().any(|(name, _)| OURS.contains(&&*name))
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -42,7 +42,7 @@ struct Granted {
     token_type: Option<String>,
     expires_in: Option<Value>,
     refresh_token: Option<SecretString>,
-    scope: Option<String>,
+    scope: Option<Value>,
     error: Option<String>,
 }
 
@@ -81,12 +81,23 @@ fn read(answer: &Answer, asked: SystemTime) -> Result<Tokens, Failure> {
         access,
         refresh: granted.refresh_token.filter(|token| !token.expose_secret().is_empty()),
         expires: granted.expires_in.as_ref().and_then(lifetime).and_then(|lifetime| expiry(asked, lifetime)),
-        scope: granted.scope.filter(|scope| (1..=MAX_SCOPE).contains(&scope.len()) && scope.split(' ').all(is_scope)),
+        scope: granted.scope.as_ref().and_then(scopes),
     })
 }
 
+/// The scopes that a server names, in a text or, as some have it, in a list. What else it may be is no reason to lose a token.
+fn scopes(value: &Value) -> Option<String> {
+    let words: Vec<&str> = match value {
+        Value::String(text) => text.split(' ').filter(|word| !word.is_empty()).collect(),
+        Value::Array(words) => words.iter().map(Value::as_str).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    let scope = words.join(" ");
+    (words.iter().all(|word| is_scope(word)) && (1..=MAX_SCOPE).contains(&scope.len())).then_some(scope)
+}
+
 /// A number of seconds, also where it comes as a text. What is none, or not above zero, says nothing.
-fn lifetime(value: &Value) -> Option<Duration> {
+pub(super) fn lifetime(value: &Value) -> Option<Duration> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,
@@ -150,6 +161,23 @@ mod tests {
             (json!(u64::MAX), Some(LONGEST.as_secs())),
         ] {
             assert_eq!(seconds(value.clone()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn reads_scopes_in_every_form() {
+        for (value, expected) in [
+            (json!("a b"), Some("a b")),
+            (json!(" a  b "), Some("a b")),
+            (json!(["a", "b"]), Some("a b")),
+            (json!(""), None),
+            (json!([]), None),
+            (json!(["a b"]), None),
+            (json!("a\nb"), None),
+            (json!([1]), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(scopes(&value).as_deref(), expected, "{value}");
         }
     }
 
