@@ -55,6 +55,12 @@ describe('a specification', () => {
     assert.throws(() => remote('https://example.com', { authFields: [{ key: 'a', label: 'A' }, { key: 'b', label: 'B' }] }), coded('INVALID_OPTIONS'), 'both in one header')
   })
 
+  test('what is wrong is told in words of a specification, not of the text that the core reads', () => {
+    for (const more of [{ name: undefined }, { displayName: undefined }, { authType: 'oauth' }, { authType: undefined }, { authFields: [{ label: 'K' }] }, { authFields: [{ key: 'k' }] }]) {
+      assert.throws(() => spec(more as object), error => coded('INVALID_OPTIONS')(error) && !/line \d|column \d|unknown variant|missing field/.test((error as Error).message), JSON.stringify(more))
+    }
+  })
+
   test('CONN-03: no credential, and no template for one, stands among the arguments', LIMIT, async () => {
     for (const words of [['--key', TEMPLATE], ['$MY_API_KEY'], ['%MY_API_KEY%'], ['{api_key}'], ['{{api_key}}'], ['--api-key', 'x'], ['--token=x'], ['-password', 'x'], ['sk-abcdefghijkl'], ['Authorization: Bearer abc'], ['ghp_abcdefghijklmnop']]) {
       assert.throws(() => spec({ mcpCommand: ['server', ...words] }), error => {

@@ -19,6 +19,7 @@ use options::McpOptions;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use toolbolt_core::connector::{self, Health, Resilience, ResilientTool, Thresholds};
 use toolbolt_core::error::{ErrorCode, ToolError};
@@ -266,7 +267,7 @@ impl NativeMcpClient {
     #[napi(catch_unwind)]
     pub fn check(&self, env: Env, token: u32, limit_ms: f64) -> Result<()> {
         let (client, health, resilience) = (Arc::clone(&self.inner), Arc::clone(&self.health), self.resilience.clone());
-        let limit = duration(Some(limit_ms)).unwrap_or_default();
+        let limit = duration(Some(limit_ms)).unwrap_or(Duration::MAX);
         dispatch::start(&env, token, self.lane(), None, move |_dispatcher| async move {
             if health.check(&client, limit).await
                 && let Some(resilience) = resilience

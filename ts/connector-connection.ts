@@ -63,7 +63,7 @@ export interface Wanted {
 
 /** @throws ToolError `INVALID_OPTIONS`. */
 export function readConnectOptions(options: ConnectorConnectOptions): Wanted {
-  checkKeys(options, ['credentials', 'resilient', 'args', 'client', 'signal'], 'the options of a connect')
+  checkKeys(options, ['credentials', 'resilient', 'args', 'client', 'signal'], 'the options of connect')
   const { args = [], signal } = options
   const credentials = readCredentials(options.credentials)
   const words: unknown[] | undefined = Array.isArray(args) ? [...args] : undefined

@@ -83,6 +83,8 @@ export interface ConnectorDefinition {
 }
 
 const TEXTS = ['name', 'displayName', 'category', 'description', 'authType', 'mcpUrl', 'docsUrl', 'agentDescription'] as const
+const NEEDED = ['name', 'displayName', 'category', 'description', 'authType'] as const
+const AUTH_TYPES: readonly string[] = Object.values(AuthType)
 const KEYS = [...TEXTS, 'authFields', 'mcpCommand', 'oauth', 'verified']
 const OAUTH_TEXTS = ['issuer', 'authorizationUrl', 'tokenUrl', 'deviceUrl', 'revocationUrl', 'clientId'] as const
 const FIELD_TEXTS = ['key', 'label', 'envVar', 'header', 'prefix', 'hint'] as const
@@ -143,13 +145,17 @@ export class ConnectorSpec {
 
 /** The core would name a wrong value where it names its type. */
 function checkTypes(definition: ConnectorDefinition): void {
-  checkKeys(definition, KEYS, 'the specification of a connector')
+  checkKeys(definition, KEYS, 'the fields of a ConnectorSpec')
   checkTexts(definition, TEXTS, 'a connector')
+  const missing = NEEDED.find(key => definition[key] === undefined)
+  if (missing !== undefined) throw invalidOption(`a ConnectorSpec needs ${missing}`)
+  if (!AUTH_TYPES.includes(definition.authType)) throw invalidOption(`authType must be one of ${AUTH_TYPES.join(', ')}`)
   const { authFields = [], mcpCommand, verified } = definition
   if (!Array.isArray(authFields)) throw invalidOption('authFields must be an array')
   for (const field of authFields) {
-    checkKeys(field, [...FIELD_TEXTS, 'secret'], 'an auth field')
+    checkKeys(field, [...FIELD_TEXTS, 'secret'], 'the entries of authFields')
     checkTexts(field, FIELD_TEXTS, 'an auth field')
+    if (field.key === undefined || field.label === undefined) throw invalidOption('an entry of authFields needs a key and a label')
     if (field.secret !== undefined && typeof field.secret !== 'boolean') throw invalidOption('secret of an auth field must be true or false')
   }
   checkOAuth(definition.oauth)

@@ -48,7 +48,7 @@ const MAX_TIMEOUT_MS = 24 * 3_600_000
 export type Wishes = ReturnType<typeof readAuthorizeOptions>
 
 /** @throws ToolError `INVALID_OPTIONS`. */
-export function readAuthorizeOptions(options: AuthorizeOptions) {
+export function readAuthorizeOptions(options: AuthorizeOptions = {}) {
   checkKeys(options, KEYS, 'the options of authorize')
   const { method = 'browser', open, onDeviceCode, clientId, clientName = 'toolbolt', scopes, redirectPort, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options
   if (method !== 'browser' && method !== 'device') throw invalidOption("method must be 'browser' or 'device'")

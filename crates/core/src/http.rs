@@ -35,7 +35,7 @@ pub use loopback::{Judgement, Loopback, Page};
 pub use reply::Reply;
 pub use request::Request;
 pub use reqwest::Url;
-pub use resolve::{is_loopback, is_metadata};
+pub use resolve::{is_loopback, is_metadata, leads_here};
 pub use secrets::Secrets;
 
 use crate::surroundings::Surroundings;

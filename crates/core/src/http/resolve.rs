@@ -40,6 +40,17 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
+/// Whether a URL leads to this machine in any way of writing it: also such as one system understands and another does not.
+pub fn leads_here(url: &Url) -> bool {
+    match address(url).map(|address| address.to_canonical()) {
+        Some(address) => address.is_loopback() || address.is_unspecified(),
+        None => {
+            let name = url.host_str().unwrap_or_default().trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+    }
+}
+
 /// Whether a URL leads to a link-local address, or to where clouds serve metadata. Nothing that an agent should reach is there.
 pub fn is_metadata(url: &Url) -> bool {
     let named = |host: &str| METADATA_HOSTS.iter().any(|known| host.trim_end_matches('.').eq_ignore_ascii_case(known));

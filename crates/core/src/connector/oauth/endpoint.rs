@@ -1,8 +1,7 @@
 //! Which addresses are accepted, from a specification and from what servers say of themselves.
 
 use super::failure::{Failure, Reason};
-use crate::http::{Url, is_loopback, is_metadata};
-use std::net::IpAddr;
+use crate::http::{Url, is_loopback, is_metadata, leads_here};
 
 /// Bytes of an address.
 const MAX_URL: usize = 2_048;
@@ -45,18 +44,6 @@ impl Reach {
             (_, _, Self::Abroad) if leads_here(&url) => refused("leads to this machine, which a server elsewhere may not"),
             ("https", ..) | ("http", true, _) => Ok(url),
             _ => refused("does not begin with https://"),
-        }
-    }
-}
-
-/// Whether an address leads to this machine, in any way of writing it.
-fn leads_here(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(address) => address.is_loopback() || address.is_unspecified(),
-        Err(_) => {
-            let name = host.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
         }
     }
 }
